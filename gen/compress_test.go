@@ -37,8 +37,8 @@ func gzipLength(t testing.TB, b []byte, level int) int {
 
 func TestTextCompressesLikeText(t *testing.T) {
 	const couchdbLevel = 8 // [attachments] compression_level
-	for _, size := range []int64{16_000, 100_000, 10_000_000} {
-		for seed := range uint64(3) {
+	for _, size := range []int64{16_000, 100_000, 2_000_000} {
+		for seed := range uint64(2) {
 			b := all(t, Attachment{Text, seed, size, 0})
 			for name, length := range map[string]int{
 				"gzip":         gzipLength(t, b, gzip.DefaultCompression),

@@ -21,19 +21,12 @@ const (
 // Rings of 32 KiB are slower, for their shorter runs, and repeat after 1 GiB.
 type rings struct{ a, b []byte }
 
-// openRandom makes rings no longer than the content, so that a small
-// attachment costs little. They are filled by AES-CTR.
 func openRandom(key uint64, size int64) source {
-	var aesKey, iv [aes.BlockSize]byte
-	binary.LittleEndian.PutUint64(aesKey[:], key)
-	block, err := aes.NewCipher(aesKey[:])
-	if err != nil {
-		panic(err) // its only error is a key of another length
+	if size <= ringB {
+		return flat(keystream(key, size))
 	}
-	a, b := min(size, ringA), min(size, ringB)
-	both := make([]byte, a+b)
-	cipher.NewCTR(block, iv[:]).XORKeyStream(both, both)
-	return &rings{both[:a], both[a:]}
+	both := keystream(key, ringA+ringB)
+	return &rings{both[:ringA], both[ringA:]}
 }
 
 func (r *rings) fill(p []byte, off int64) {
@@ -44,4 +37,22 @@ func (r *rings) fill(p []byte, off int64) {
 		subtle.XORBytes(p, a[:n], b[:n])
 		p, off = p[n:], off+int64(n)
 	}
+}
+
+// flat is random content no longer than a ring, which would only cost time.
+type flat []byte
+
+func (f flat) fill(p []byte, off int64) { copy(p, f[off:]) }
+
+// keystream returns the first n bytes of AES-CTR under a key.
+func keystream(key uint64, n int64) []byte {
+	var aesKey, iv [aes.BlockSize]byte
+	binary.LittleEndian.PutUint64(aesKey[:], key)
+	block, err := aes.NewCipher(aesKey[:])
+	if err != nil {
+		panic(err) // its only error is a key of another length
+	}
+	stream := make([]byte, n)
+	cipher.NewCTR(block, iv[:]).XORKeyStream(stream, stream)
+	return stream
 }
