@@ -2,6 +2,8 @@ package results
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -126,6 +128,20 @@ func (*End) Kind() string     { return "end" }
 // progress display are sinks.
 type Sink interface{ Write(Record) error }
 
+// Sinks is a sink that passes each record on to all of them, in order, up to
+// the first that fails.
+type Sinks []Sink
+
+// Write passes the record on.
+func (s Sinks) Write(r Record) error {
+	for _, sink := range s {
+		if err := sink.Write(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Seconds is a duration whose JSON form is a number of seconds.
 type Seconds time.Duration
 
@@ -134,12 +150,16 @@ func (s Seconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, time.Duration(s).Seconds(), 'f', -1, 64), nil
 }
 
-// UnmarshalJSON reads a number of seconds.
+// UnmarshalJSON reads a number of seconds, to the nearest nanosecond.
 func (s *Seconds) UnmarshalJSON(b []byte) error {
 	f, err := strconv.ParseFloat(string(b), 64)
 	if err != nil {
-		return err
+		return fmt.Errorf("read a duration in seconds: %w", err)
 	}
-	*s = Seconds(f * float64(time.Second))
+	ns := math.Round(f * float64(time.Second))
+	if !(math.Abs(ns) < math.MaxInt64) {
+		return fmt.Errorf("read a duration in seconds: %s is out of range", b)
+	}
+	*s = Seconds(ns)
 	return nil
 }

@@ -1,0 +1,144 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// headLine is one line of the header: what maintainers ask for.
+type headLine struct{ name, text string }
+
+// header lists what somebody needs to judge the figures and to take them
+// again.
+func header(s *Summary) []headLine {
+	r := &s.Run
+	h := []headLine{{"run", r.ID + ", " + span2(s)}}
+	for i := range r.Servers {
+		h = append(h, serverLines(&r.Servers[i], len(r.Servers) > 1)...)
+	}
+	h = append(h,
+		headLine{"client", clientText(r)},
+		headLine{"data", dataText(s)},
+		headLine{"plan", fmt.Sprintf("%d samples per cell after %d to warm up, order %s, seed %d", r.Samples, r.Warmup, r.Order, r.Seed)},
+		headLine{"command", r.CommandLine},
+	)
+	for _, n := range r.Notes {
+		h = append(h, headLine{"note", n})
+	}
+	return h
+}
+
+// span2 says when the run started and how it ended.
+func span2(s *Summary) string {
+	start := s.Run.Started.UTC()
+	text := start.Format(time.DateTime) + " UTC to "
+	if s.End == nil {
+		return text + "unknown: PARTIAL, the recording was cut off"
+	}
+	end := s.End.At.UTC()
+	text += end.Format(time.DateTime) + fmt.Sprintf(" (%s)", end.Sub(start).Round(time.Second))
+	if s.Partial {
+		text += ": PARTIAL, " + s.End.Reason
+		if s.End.Error != "" {
+			text += ", " + s.End.Error
+		}
+	}
+	return text
+}
+
+func serverLines(v *Server, several bool) []headLine {
+	name := "server"
+	if several {
+		name = v.Role
+	}
+	var h []headLine
+	add := func(name, text string) {
+		if text != "" {
+			h = append(h, headLine{name, text})
+		}
+	}
+	add(name, join(", ", v.URL, product(v.Welcome)))
+	if v.Reference {
+		add("", "REFERENCE SERVER of couchgauge: what the API costs when nothing is wrong; its figures say nothing about CouchDB")
+	}
+	if v.Proxy != "" {
+		add("", "PROXY: "+v.Proxy+" answers in front of it; every figure includes it")
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, v.Welcome) == nil {
+		add("welcome", compact.String())
+	}
+	add("", join(", ", label("Server: ", v.Header), label("Erlang ", v.Erlang), label("JavaScript ", v.JSEngine), label("OS ", v.OS)))
+	add("databases", join(", ", label("q=", v.Q), label("n=", v.N)))
+	add("limits", settingsText(v.Limits))
+	add("replicator", settingsText(v.Replicator))
+	add("round trip", join(", ", durationOrNone("", v.RoundTrip), durationOrNone("PUT of an empty document ", v.EmptyDocPut)))
+	return h
+}
+
+// product names what the welcome object says it is.
+func product(welcome json.RawMessage) string {
+	var w struct {
+		Version string `json:"version"`
+		Vendor  struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+		} `json:"vendor"`
+	}
+	if json.Unmarshal(welcome, &w) != nil {
+		return ""
+	}
+	return join(" ", w.Vendor.Name, w.Version)
+}
+
+func clientText(r *Run) string {
+	c := r.Client
+	return join(", ", "couchgauge "+r.Version, c.Go, join(" ", c.OS, c.Kernel),
+		label(fmt.Sprintf("%d x ", c.CPUs), c.CPU), bytesText(float64(c.Memory)))
+}
+
+// dataText is the data's shape: what the command said of it and the levels
+// that are the same in all cells.
+func dataText(s *Summary) string {
+	text := settingsText(s.Run.Data)
+	for _, l := range constant(s.Rows) {
+		if _, told := s.Run.Data[l.Factor]; !told {
+			text = join(", ", text, l.Factor+" "+l.Text)
+		}
+	}
+	return text
+}
+
+// settingsText lists a map's entries in order.
+func settingsText(m map[string]string) string {
+	var all []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, k+" "+m[k])
+	}
+	return strings.Join(all, ", ")
+}
+
+func durationOrNone(name string, s Seconds) string {
+	if s <= 0 {
+		return ""
+	}
+	return name + duration(time.Duration(s).Seconds())
+}
+
+// label puts a name before text that is there.
+func label(name, text string) string {
+	if text == "" {
+		return ""
+	}
+	return name + text
+}
+
+// join joins the parts that are there.
+func join(sep string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), sep)
+}

@@ -1,0 +1,81 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+)
+
+// jsonRun is the header with what is known only at the end.
+type jsonRun struct {
+	*Run
+	Ended   *time.Time `json:"ended"` // null if the recording was cut off
+	Partial bool       `json:"partial"`
+	Reason  string     `json:"reason,omitempty"`
+	Error   string     `json:"error,omitempty"`
+}
+
+func printJSON(w io.Writer, s *Summary, _ Options) error {
+	run := jsonRun{Run: &s.Run, Partial: s.Partial}
+	if s.End != nil {
+		run.Ended, run.Reason, run.Error = &s.End.At, s.End.Reason, s.End.Error
+	}
+	all := struct {
+		Run      jsonRun   `json:"run"`
+		Rows     []Row     `json:"rows"`
+		Warnings []Warning `json:"warnings"`
+	}{run, s.Rows, s.Warnings}
+	if all.Rows == nil {
+		all.Rows = []Row{}
+	}
+	if all.Warnings == nil {
+		all.Warnings = []Warning{}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(all)
+}
+
+// MarshalJSON writes the row flat: its columns in their order, numbers plain,
+// null where nothing was measured.
+func (r Row) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, c := range r.columns {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		v := c.value(&r)
+		if f, ok := v.(float64); ok {
+			v = json.Number(plain(f, c.Unit))
+		}
+		name, err := json.Marshal(c.Name)
+		if err != nil {
+			return nil, err
+		}
+		figure, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(figure)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// plain writes a number without an exponent; seconds to a tenth of a
+// nanosecond, so that halves of a nanosecond show and rounding errors of
+// binary fractions do not.
+func plain(v float64, unit string) string {
+	if unit == "s" {
+		v = math.Round(v*1e10) / 1e10
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}

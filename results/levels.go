@@ -1,0 +1,64 @@
+package results
+
+import (
+	"slices"
+	"strings"
+)
+
+// varied lists the factors of which the rows have more than one level, in
+// the order in which cells name them. "server" is one if there are several.
+func varied(rows []Row) []string {
+	var list []string
+	if slices.ContainsFunc(rows, func(r Row) bool { return r.Server != rows[0].Server }) {
+		list = append(list, "server")
+	}
+	for _, r := range rows {
+		for _, l := range r.Cell.Levels {
+			if !slices.Contains(list, l.Factor) && !sameLevel(rows, l.Factor) {
+				list = append(list, l.Factor)
+			}
+		}
+	}
+	return list
+}
+
+// constant lists the levels that all rows share.
+func constant(rows []Row) []Level {
+	if len(rows) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(rows[0].Cell.Levels), func(l Level) bool {
+		return !sameLevel(rows, l.Factor)
+	})
+}
+
+func sameLevel(rows []Row, factor string) bool {
+	first := rows[0].levelText(factor)
+	return !slices.ContainsFunc(rows, func(r Row) bool { return r.levelText(factor) != first })
+}
+
+// levelText shows the level of a factor as it was given, "" if there is none.
+func (r *Row) levelText(factor string) string {
+	if factor == "server" {
+		return r.Server
+	}
+	l, _ := r.Level(factor)
+	return l.Text
+}
+
+// name tells a row from the others by the levels that vary: "raw 10MB
+// expect=on".
+func (r *Row) name(varied []string) string {
+	var parts []string
+	for _, f := range varied {
+		text := r.levelText(f)
+		if !slices.Contains([]string{"server", "method", "size_bytes", "driver", "topology", "way"}, f) {
+			text = f + "=" + text
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		parts = []string{join(" ", r.levelText("method"), r.levelText("size_bytes"))}
+	}
+	return strings.Join(parts, " ")
+}
