@@ -1,0 +1,172 @@
+package couch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+
+	"github.com/go-kivik/kivik/v4"
+	"github.com/go-kivik/kivik/v4/couchdb/chttp"
+)
+
+// Client sends requests to one server over connections of its own.
+type Client struct {
+	server    *Server
+	options   TransportOptions
+	transport *http.Transport
+	chttp     *chttp.Client
+}
+
+// Client makes a client. Close it to drop its connections.
+func (s *Server) Client(o TransportOptions) *Client {
+	if o.IdleTimeout == 0 {
+		o.IdleTimeout = s.options.IdleTimeout
+	}
+	t := newTransport(s.dial, s.roots, o)
+	// A redirect is an answer, not an order: following it would measure another
+	// server, and send it our credentials.
+	hc := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
+	var set chttpOptions
+	set = append(set, chttp.OptionNoRequestCompression())
+	if s.options.UserAgent != "" {
+		set = append(set, chttp.OptionUserAgent(s.options.UserAgent))
+	}
+	if s.options.User != "" || s.options.Password != "" {
+		// Userinfo in the DSN would mean cookies and a request of its own.
+		set = append(set, chttp.BasicAuth(s.options.User, s.options.Password))
+	}
+	// The DSN has no prefix: chttp would lose the escapes of the path (it sets
+	// RawPath without the prefix), so Do puts the prefix into the path.
+	c, err := chttp.New(hc, s.base.root(), set)
+	if err != nil {
+		panic("couch: chttp refuses a URL that was parsed: " + Redact(err.Error()))
+	}
+	return &Client{server: s, options: o, transport: t, chttp: c}
+}
+
+// chttpOptions are several options in one.
+type chttpOptions []kivik.Option
+
+func (o chttpOptions) Apply(target any) {
+	for _, x := range o {
+		x.Apply(target)
+	}
+}
+
+// Close drops the connections that are not in use.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Request is one request to a server.
+type Request struct {
+	Method        string
+	Path          string // escaped, relative to the base URL: "db/doc/a%2Bb.bin"
+	Query         url.Values
+	Header        http.Header // "Accept" is application/json unless given
+	ContentType   string      // application/json when empty
+	Body          io.ReadCloser
+	ContentLength int64 // of Body; -1 = chunked; 0 = there is no body
+
+	// GetBody, if set, takes the place of Body and allows a second attempt on a
+	// new connection where a kept one turns out to be dead before a byte was
+	// written.
+	GetBody func() (io.ReadCloser, error)
+
+	// Trace sees what happens on the connection. It does what
+	// httptrace.WithClientTrace does, and costs less.
+	Trace *httptrace.ClientTrace
+}
+
+// Do sends a request and returns the answer, whatever its status (see [Check]).
+// The caller reads and closes the answer's body. Do closes the request's body,
+// possibly while it is still being read when the answer came early.
+//
+// Errors tell the connection's part only, what was being done is the caller's
+// to say: *UnreachableError, *TimeoutError, *ResetError, or the context's.
+func (c *Client) Do(ctx context.Context, r Request) (*http.Response, error) {
+	if r.ContentLength == 0 && (r.Body != nil || r.GetBody != nil) {
+		// chttp takes 0 for "unknown" and would send chunks.
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		r.Body, r.GetBody = nil, nil
+	}
+	o := chttp.Options{
+		Accept:        r.Header.Get("Accept"),
+		ContentType:   r.ContentType,
+		ContentLength: r.ContentLength,
+		Body:          r.Body,
+		GetBody:       r.GetBody,
+		Query:         r.Query,
+		Header:        r.Header,
+		NoGzip:        true,
+	}
+	if o.Accept != "" { // chttp adds its own beside it
+		o.Header = r.Header.Clone()
+		o.Header.Del("Accept")
+	}
+	x := c.watch(ctx, &r)
+	resp, err := c.chttp.DoReq(x.ctx, r.Method, c.server.base.prefix+"/"+strings.TrimPrefix(r.Path, "/"), &o)
+	if err != nil {
+		err = x.explain(err)
+		x.end()
+		return nil, err
+	}
+	x.attach(resp)
+	return resp, nil
+}
+
+// JSON sends in as JSON, unless it is nil, and reads the answer into out,
+// unless that is nil, whatever Content-Type the answer carries (case U12). The
+// path is escaped and may carry a query. An answer of 300 or more is an
+// *Error.
+func (c *Client) JSON(ctx context.Context, method, path string, in, out any) error {
+	_, err := c.json(ctx, method, path, in, out)
+	return err
+}
+
+// json is JSON, and returns the answer with its body read.
+func (c *Client) json(ctx context.Context, method, path string, in, out any) (*http.Response, error) {
+	op, target := strings.ToLower(method), c.target(path)
+	r := Request{Method: method, Path: path}
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: encode request: %w", op, target, err)
+		}
+		r.ContentLength = int64(len(b))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
+	}
+	resp, err := c.Do(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", op, target, err)
+	}
+	defer chttp.CloseBody(resp.Body)
+	if err := Check(resp, op, target); err != nil {
+		return resp, err
+	}
+	if out == nil {
+		return resp, nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return resp, fmt.Errorf("%s %s: read answer as JSON: %w", op, target, err)
+	}
+	return resp, nil
+}
+
+// target names a path for people: without its query, unescaped where that can
+// be undone.
+func (c *Client) target(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	if p, err := url.PathUnescape(path); err == nil {
+		path = p
+	}
+	return "/" + strings.TrimPrefix(path, "/")
+}

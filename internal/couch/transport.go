@@ -1,0 +1,84 @@
+package couch
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+)
+
+// connectTimeout bounds the set-up of a connection, TLS included.
+const connectTimeout = 30 * time.Second
+
+// TransportOptions are the properties of a client's connections.
+type TransportOptions struct {
+	KeepAlive             bool          // false: each request on a connection of its own
+	ExpectContinueTimeout time.Duration // how long a request with Expect waits; 0 = not at all
+	MaxConns              int           // at once; 0 = as many as there are requests
+	IdleTimeout           time.Duration // instead of Options.IdleTimeout; 0 = that one
+}
+
+// dialer opens TCP connections; tests put a pipe in its place.
+type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// newTransport makes HTTP/1.1 connections that are a [Conn]. Proxies of the
+// environment (HTTP_PROXY) are left out: what is measured is the server of the
+// URL. roots nil means the certificates the system trusts. Answers are not asked for in gzip, so that bytes are what they are.
+func newTransport(dial dialer, roots *x509.CertPool, o TransportOptions) *http.Transport {
+	idle := o.MaxConns
+	if idle == 0 {
+		idle = 1 << 20
+	}
+	return &http.Transport{
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := dial(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			w := &wire{Conn: c}
+			return newConn(w, w), nil
+		},
+		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return dialTLS(ctx, dial, roots, network, addr)
+		},
+		DisableKeepAlives:     !o.KeepAlive,
+		DisableCompression:    true,
+		MaxConnsPerHost:       o.MaxConns,
+		MaxIdleConnsPerHost:   idle,
+		IdleConnTimeout:       90 * time.Second,
+		ExpectContinueTimeout: o.ExpectContinueTimeout,
+	}
+}
+
+// dialTLS opens a connection whose Conn counts what is inside TLS, which
+// net/http's own TLS would hide. It offers HTTP/1.1 only.
+func dialTLS(ctx context.Context, dial dialer, roots *x509.CertPool, network, addr string) (net.Conn, error) {
+	raw, err := dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		host = addr
+	}
+	w := &wire{Conn: raw}
+	c := tls.Client(w, &tls.Config{ServerName: host, RootCAs: roots, NextProtos: []string{"http/1.1"}})
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	trace := httptrace.ContextClientTrace(ctx)
+	if trace != nil && trace.TLSHandshakeStart != nil {
+		trace.TLSHandshakeStart()
+	}
+	err = c.HandshakeContext(ctx)
+	if trace != nil && trace.TLSHandshakeDone != nil {
+		trace.TLSHandshakeDone(c.ConnectionState(), err)
+	}
+	if err != nil {
+		raw.Close()
+		return nil, err
+	}
+	return newConn(c, w), nil
+}
