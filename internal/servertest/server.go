@@ -21,6 +21,7 @@ func Each(t *testing.T, test func(*testing.T, Server)) {
 		name string
 		get  func(testing.TB) Server
 	}{
+		{"reference", Reference},
 		{"pouchdb", Pouch},
 		{"couchdb", Couch},
 		{"couchdb2", Couch2},
