@@ -2,9 +2,7 @@ package couch
 
 import (
 	"io"
-	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -21,28 +19,25 @@ var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 // Conn is a connection to a server as HTTP sees it: inside TLS. It is what
 // httptrace.GotConnInfo.Conn holds.
 type Conn struct {
-	net.Conn // *tls.Conn or *wire
-	wire     *wire
-
-	written, received atomic.Int64
+	*wire       // what HTTP writes and reads: TCP, or TLS on it
+	tcp   *wire // the same without TLS
 
 	ended   chan struct{} // closed when nothing more will be read
 	endOnce sync.Once
 }
 
-func newConn(c net.Conn, w *wire) *Conn {
-	return &Conn{Conn: c, wire: w, ended: make(chan struct{})}
+func newConn(http, tcp *wire) *Conn {
+	return &Conn{wire: http, tcp: tcp, ended: make(chan struct{})}
 }
 
 // Written is how many bytes of HTTP were written so far, heads and bodies.
-func (c *Conn) Written() int64 { return c.written.Load() }
+func (c *Conn) Written() int64 { return c.out.Load() }
 
 // Received is how many bytes of HTTP were received so far.
-func (c *Conn) Received() int64 { return c.received.Load() }
+func (c *Conn) Received() int64 { return c.in.Load() }
 
 func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	c.received.Add(int64(n))
+	n, err := c.wire.Read(p)
 	if err != nil {
 		c.end()
 	}
@@ -54,8 +49,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 // drops an answer that arrives together with a write error, which is how an
 // early 413 gets lost (fact 3).
 func (c *Conn) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
-	c.written.Add(int64(n))
+	n, err := c.wire.Write(p)
 	if err != nil {
 		c.awaitEnd()
 	}
@@ -88,7 +82,7 @@ func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
 // Close closes the connection.
 func (c *Conn) Close() error {
 	c.end()
-	return c.Conn.Close()
+	return c.wire.Close()
 }
 
 func (c *Conn) end() { c.endOnce.Do(func() { close(c.ended) }) }

@@ -80,5 +80,5 @@ func dialTLS(ctx context.Context, dial dialer, roots *x509.CertPool, network, ad
 		raw.Close()
 		return nil, err
 	}
-	return newConn(c, w), nil
+	return newConn(&wire{Conn: c}, w), nil
 }

@@ -102,7 +102,7 @@ func (x *watch) got(info httptrace.GotConnInfo) {
 	defer x.mu.Unlock()
 	x.conn, x.reused, x.wrote = c, info.Reused, false
 	x.from, x.fromIn = c.Written(), c.Received()
-	x.moved, x.movedAt = c.wire.moved(), time.Now()
+	x.moved, x.movedAt = c.tcp.moved(), time.Now()
 }
 
 // look is run by the timer.
@@ -114,7 +114,7 @@ func (x *watch) look() {
 	}
 	now := time.Now()
 	if x.conn != nil {
-		if m := x.conn.wire.moved(); m != x.moved {
+		if m := x.conn.tcp.moved(); m != x.moved {
 			x.moved, x.movedAt = m, now
 		}
 	}
@@ -127,7 +127,7 @@ func (x *watch) look() {
 		return
 	}
 	if x.conn != nil {
-		x.conn.wire.poke()
+		x.conn.tcp.poke()
 	}
 	x.timer.Reset(x.next(now))
 }
@@ -145,7 +145,7 @@ func (x *watch) progress() (sent, received int64) {
 	if x.conn == nil {
 		return 0, 0
 	}
-	sent = x.conn.Written() - x.from - int64(unsent(x.conn.wire.Conn))
+	sent = x.conn.Written() - x.from - int64(unsent(x.conn.tcp.Conn))
 	return max(sent, 0), x.conn.Received() - x.fromIn
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// wire is a connection below TLS. It knows how many bytes have moved, also
-// while a large Write is still under way.
+// wire is a connection that counts what moves, also while a large Write is
+// still under way.
 type wire struct {
 	net.Conn
 	in, out atomic.Int64
