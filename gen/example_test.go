@@ -29,3 +29,18 @@ func ExampleFormatBytes() {
 	fmt.Println(gen.FormatBytes(10_000_000), gen.FormatBytes(65_536), gen.FormatBytes(65_535))
 	// Output: 10 MB 64 KiB 65535 B
 }
+
+func ExampleDocuments() {
+	template, err := gen.ParseTemplate([]byte(`{"_rev": "1-f0e", "room": "Blue 12", "price": 80.50, "free": true}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	documents := gen.Documents{Seed: 42, Template: template}
+	for n := range int64(2) {
+		fmt.Println(string(documents.Append(nil, n)))
+	}
+	// Output:
+	// {"_id":"doc-0000000000","room":"Pkyx 71","price":31.11,"free":true}
+	// {"_id":"doc-0000000001","room":"Wirc 68","price":88.64,"free":true}
+}
