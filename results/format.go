@@ -21,7 +21,11 @@ type format struct {
 
 var formats = []format{
 	{"text", "tables for a terminal", printText},
+	{"markdown", "the same for an issue on GitHub", printMarkdown},
+	{"csv", "one line a row, comma separated", printCSV},
+	{"tsv", "the same, tab separated", printTSV},
 	{"json", "the run, its rows and warnings as one JSON object", printJSON},
+	{"classic", "n raw base64 multipart encode decode, as the script of 2011 printed them", printClassic},
 }
 
 // Formats names the formats that Print knows.

@@ -2,11 +2,12 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// grid is a table of text, before it is laid out.
+// grid is a table of text before it is laid out.
 type grid struct {
 	columns []gridColumn
 	rows    [][]string
@@ -19,10 +20,43 @@ type gridColumn struct {
 	left  bool // aligned left; figures are aligned right
 }
 
-const (
-	gap      = " "   // between columns of one group
-	groupGap = "   " // between groups
-)
+// span is the columns [from, to) that share a group.
+type span struct{ from, to int }
+
+// add appends a column and its cell of every row.
+func (g *grid) add(c gridColumn, cell func(row int) string) {
+	g.columns = append(g.columns, c)
+	for i := range g.rows {
+		g.rows[i] = append(g.rows[i], cell(i))
+	}
+}
+
+// groups returns the spans of columns that share a group; a column without
+// one is a span of its own.
+func (g *grid) groups() []span {
+	var spans []span
+	for i, c := range g.columns {
+		if i == 0 || c.group == "" || c.group != g.columns[i-1].group {
+			spans = append(spans, span{i, i})
+		}
+		spans[len(spans)-1].to = i + 1
+	}
+	return spans
+}
+
+// gap returns the blanks before column i: the wider, the less it belongs to
+// the one before.
+func (g *grid) gap(i int) string {
+	switch a, b := g.columns[max(0, i-1)].group, g.columns[i].group; {
+	case i == 0:
+		return ""
+	case a == "" && b == "":
+		return "  "
+	case a == b:
+		return " "
+	}
+	return "   "
+}
 
 // widths returns the width of every column in characters. The last column of
 // a group is as wide as the group's heading needs.
@@ -35,132 +69,100 @@ func (g *grid) widths() []int {
 		}
 	}
 	for _, s := range g.groups() {
-		if g.columns[s.from].group == "" {
-			continue
-		}
-		need := utf8.RuneCountInString(g.columns[s.from].group) - s.width(w)
-		if need > 0 {
-			w[s.to-1] += need
-		}
+		need := utf8.RuneCountInString(g.columns[s.from].group) - g.width(s, w)
+		w[s.to-1] += max(0, need)
 	}
 	return w
 }
 
-// span is the columns [from, to) of one group.
-type span struct{ from, to int }
-
-func (s span) width(w []int) int {
-	n := len(gap) * (s.to - s.from - 1)
-	for _, x := range w[s.from:s.to] {
-		n += x
+// width returns that of a span in characters, given those of the columns.
+func (g *grid) width(s span, w []int) int {
+	n := 0
+	for i := s.from; i < s.to; i++ {
+		if i > s.from {
+			n += len(g.gap(i))
+		}
+		n += w[i]
 	}
 	return n
 }
 
-func (g *grid) groups() []span {
-	var spans []span
-	for i, c := range g.columns {
-		if i == 0 || c.group != g.columns[i-1].group {
-			spans = append(spans, span{i, i})
+// fit cuts the grid between groups into as many as it takes for lines of
+// width characters. Each starts with the first lead columns and has at least
+// one group more.
+func (g *grid) fit(width, lead int) []*grid {
+	part := g.only(span{0, lead})
+	full := part
+	var parts []*grid
+	for _, s := range g.groups() {
+		if s.from < lead {
+			continue
 		}
-		spans[len(spans)-1].to = i + 1
+		wider := full.with(g.only(s))
+		if full != part && wider.width(span{0, len(wider.columns)}, wider.widths()) > width {
+			parts = append(parts, full)
+			wider = part.with(g.only(s))
+		}
+		full = wider
 	}
-	return spans
+	return append(parts, full)
 }
 
-// width returns the width of the whole grid in characters.
-func (g *grid) width() int {
-	w, n := g.widths(), 0
-	for i, s := range g.groups() {
-		if i > 0 {
-			n += len(groupGap)
-		}
-		n += s.width(w)
+// only returns the columns of a span.
+func (g *grid) only(s span) *grid {
+	part := &grid{columns: g.columns[s.from:s.to]}
+	for _, row := range g.rows {
+		part.rows = append(part.rows, row[s.from:s.to])
 	}
-	return n
+	return part
+}
+
+// with returns the grid and another one to the right of it.
+func (g *grid) with(right *grid) *grid {
+	both := &grid{columns: slices.Concat(g.columns, right.columns)}
+	for i, row := range g.rows {
+		both.rows = append(both.rows, slices.Concat(row, right.rows[i]))
+	}
+	return both
 }
 
 // lines lays the grid out: the groups' headings if there are any, the
 // columns' headings, the rows.
 func (g *grid) lines() []string {
-	w, spans := g.widths(), g.groups()
-	var lines []string
-	if len(spans) > 1 || len(spans) == 1 && g.columns[0].group != "" {
-		var heads []string
-		for _, s := range spans {
-			head := g.columns[s.from].group
-			if fill := s.width(w) - utf8.RuneCountInString(head) - 1; head != "" && fill > 0 {
-				head += " " + strings.Repeat("─", fill)
-			}
-			heads = append(heads, fmt.Sprintf("%-*s", s.width(w), head))
-		}
-		lines = append(lines, strings.TrimRight(strings.Join(heads, groupGap), " "))
-	}
+	w := g.widths()
 	heads := make([]string, len(g.columns))
+	grouped := false
 	for i, c := range g.columns {
 		heads[i] = c.head
+		grouped = grouped || c.group != ""
 	}
-	for _, row := range append([][]string{heads}, g.rows...) {
-		var groups []string
-		for _, s := range spans {
-			var cells []string
-			for i := s.from; i < s.to; i++ {
-				width := w[i]
-				if g.columns[i].left {
-					width = -width
-				}
-				cells = append(cells, fmt.Sprintf("%*s", width, row[i]))
+	var lines []string
+	if grouped {
+		lines = append(lines, g.groupLine(w))
+	}
+	for _, row := range slices.Concat([][]string{heads}, g.rows) {
+		var line strings.Builder
+		for i, cell := range row {
+			width := w[i]
+			if g.columns[i].left {
+				width = -width
 			}
-			groups = append(groups, strings.Join(cells, gap))
+			fmt.Fprintf(&line, "%s%*s", g.gap(i), width, cell)
 		}
-		lines = append(lines, strings.TrimRight(strings.Join(groups, groupGap), " "))
+		lines = append(lines, strings.TrimRight(line.String(), " "))
 	}
 	return lines
 }
 
-// wrap breaks text into lines of at most width characters at spaces, or after
-// commas in long words such as JSON, or anywhere if there is no other way.
-// All but the first line start with indent.
-func wrap(text string, width int, indent string) []string {
-	var lines []string
-	line := ""
-	room := func() int { return width - utf8.RuneCountInString(line) }
-	for _, word := range pieces(text) {
-		blank := strings.HasPrefix(word, " ")
-		if utf8.RuneCountInString(word) > room() && strings.TrimSpace(line) != "" {
-			lines = append(lines, line)
-			line = indent
-			if blank {
-				word = word[1:]
-			}
+// groupLine is the groups' headings, each with a rule over its columns.
+func (g *grid) groupLine(w []int) string {
+	var line strings.Builder
+	for _, s := range g.groups() {
+		head, width := g.columns[s.from].group, g.width(s, w)
+		if fill := width - utf8.RuneCountInString(head) - 1; head != "" && fill > 0 {
+			head += " " + strings.Repeat("─", fill)
 		}
-		for utf8.RuneCountInString(word) > room() {
-			runes := []rune(word)
-			cut := max(1, room())
-			lines = append(lines, line+string(runes[:cut]))
-			word, line = string(runes[cut:]), indent
-		}
-		line += word
+		fmt.Fprintf(&line, "%s%-*s", g.gap(s.from), width, head)
 	}
-	return append(lines, line)
-}
-
-// pieces cuts text where a line may end: before spaces and after commas.
-func pieces(text string) []string {
-	var out []string
-	start := 0
-	for i, r := range text {
-		switch {
-		case r == ' ' && i > start:
-			out = append(out, text[start:i])
-			start = i
-		case r == ',':
-			out = append(out, text[start:i+1])
-			start = i + 1
-		}
-	}
-	if start < len(text) {
-		out = append(out, text[start:])
-	}
-	return out
+	return strings.TrimRight(line.String(), " ")
 }

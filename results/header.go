@@ -11,30 +11,46 @@ import (
 )
 
 // headLine is one line of the header: what maintainers ask for.
-type headLine struct{ name, text string }
+// One without a name continues the line before.
+type headLine struct {
+	name, text string
+	code       bool // text is to be shown exactly as it is
+}
 
 // header lists what somebody needs to judge the figures and to take them
 // again.
 func header(s *Summary) []headLine {
 	r := &s.Run
-	h := []headLine{{"run", r.ID + ", " + span2(s)}}
+	h := []headLine{{name: "run", text: r.ID + ", " + when(s)}}
 	for i := range r.Servers {
 		h = append(h, serverLines(&r.Servers[i], len(r.Servers) > 1)...)
 	}
 	h = append(h,
-		headLine{"client", clientText(r)},
-		headLine{"data", dataText(s)},
-		headLine{"plan", fmt.Sprintf("%d samples per cell after %d to warm up, order %s, seed %d", r.Samples, r.Warmup, r.Order, r.Seed)},
-		headLine{"command", r.CommandLine},
+		headLine{name: "client", text: clientText(r)},
+		headLine{name: "data", text: dataText(s)},
+		headLine{name: "plan", text: fmt.Sprintf("%d samples per cell after %d to warm up, order %s, seed %d", r.Samples, r.Warmup, r.Order, r.Seed)},
+		headLine{name: "taken", text: takenText(s.Rows)},
+		headLine{name: "command", text: r.CommandLine, code: true},
 	)
 	for _, n := range r.Notes {
-		h = append(h, headLine{"note", n})
+		h = append(h, headLine{name: "note", text: n})
 	}
 	return h
 }
 
-// span2 says when the run started and how it ended.
-func span2(s *Summary) string {
+// takenText counts the samples that were taken.
+func takenText(rows []Row) string {
+	samples, failed, verified := 0, 0, 0
+	for i := range rows {
+		samples += rows[i].Samples
+		failed += rows[i].Failed
+		verified += rows[i].Verified
+	}
+	return fmt.Sprintf("%d samples, %d failed, %d verified", samples, failed, verified)
+}
+
+// when says when the run started and how it ended.
+func when(s *Summary) string {
 	start := s.Run.Started.UTC()
 	text := start.Format(time.DateTime) + " UTC to "
 	if s.End == nil {
@@ -59,7 +75,7 @@ func serverLines(v *Server, several bool) []headLine {
 	var h []headLine
 	add := func(name, text string) {
 		if text != "" {
-			h = append(h, headLine{name, text})
+			h = append(h, headLine{name: name, text: text})
 		}
 	}
 	add(name, join(", ", v.URL, product(v.Welcome)))
@@ -71,7 +87,7 @@ func serverLines(v *Server, several bool) []headLine {
 	}
 	var compact bytes.Buffer
 	if json.Compact(&compact, v.Welcome) == nil {
-		add("welcome", compact.String())
+		h = append(h, headLine{name: "welcome", text: compact.String(), code: true})
 	}
 	add("", join(", ", label("Server: ", v.Header), label("Erlang ", v.Erlang), label("JavaScript ", v.JSEngine), label("OS ", v.OS)))
 	add("databases", join(", ", label("q=", v.Q), label("n=", v.N)))
@@ -79,6 +95,20 @@ func serverLines(v *Server, several bool) []headLine {
 	add("replicator", settingsText(v.Replicator))
 	add("round trip", join(", ", durationOrNone("", v.RoundTrip), durationOrNone("PUT of an empty document ", v.EmptyDocPut)))
 	return h
+}
+
+// subtitle says in one line what was measured when.
+func subtitle(s *Summary) string {
+	var servers []string
+	for i := range s.Run.Servers {
+		v := &s.Run.Servers[i]
+		name := product(v.Welcome)
+		if v.Reference {
+			name = "the reference server"
+		}
+		servers = append(servers, join(" ", name, v.URL))
+	}
+	return join(", ", s.Run.Started.UTC().Format(time.DateTime)+" UTC", strings.Join(servers, ", "), "couchgauge "+s.Run.Version)
 }
 
 // product names what the welcome object says it is.
@@ -136,6 +166,14 @@ func label(name, text string) string {
 		return ""
 	}
 	return name + text
+}
+
+// suffix puts a unit behind text that is there.
+func suffix(text, unit string) string {
+	if text == "" {
+		return ""
+	}
+	return text + unit
 }
 
 // join joins the parts that are there.

@@ -70,12 +70,15 @@ func (r Row) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plain writes a number without an exponent; seconds to a tenth of a
-// nanosecond, so that halves of a nanosecond show and rounding errors of
-// binary fractions do not.
+// precision is to how many places figures of a unit are written: seconds to a
+// tenth of a nanosecond, so that the half of one shows and the rounding
+// errors of binary fractions do not.
+var precision = map[string]float64{"s": 1e10, "ratio": 1e6, "B/s": 1e3, "1/s": 1e6}
+
+// plain writes a number without an exponent.
 func plain(v float64, unit string) string {
-	if unit == "s" {
-		v = math.Round(v*1e10) / 1e10
+	if p := precision[unit]; p > 0 && math.Abs(v) < 1e15/p {
+		v = math.Round(v*p) / p
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }

@@ -62,3 +62,18 @@ func (r *Row) name(varied []string) string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// firstLevel returns the first level of a factor that a row has.
+func firstLevel(rows []Row, factor string) Level {
+	for i := range rows {
+		if l, ok := rows[i].Level(factor); ok {
+			return l
+		}
+	}
+	return Level{}
+}
+
+// heading names a factor over its column.
+func heading(factor string) string {
+	return strings.TrimSuffix(factor, "_bytes")
+}

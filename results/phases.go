@@ -1,9 +1,13 @@
 package results
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
-// phaseColumns are the columns of a sample's phases, in order.
-var phaseColumns = []struct{ column, head string }{
+// phaseHeads names the columns of a sample's phases, in order, for tables.
+var phaseHeads = []struct{ column, head string }{
 	{"connect_s", "connect"},
 	{"wait_continue_s", "100-wait"},
 	{"produce_s", "produce"},
@@ -12,7 +16,7 @@ var phaseColumns = []struct{ column, head string }{
 	{"receive_s", "receive"},
 }
 
-// phaseRows are the rows of the largest size.
+// phaseRows are the rows of the largest size that has times.
 func phaseRows(rows []Row) []*Row {
 	var largest float64
 	var out []*Row
@@ -32,36 +36,52 @@ func phaseRows(rows []Row) []*Row {
 	return out
 }
 
-// phaseGrid shows the phases of rows, each with its share of the median.
-// Phases that no row has are left out.
-func phaseGrid(rows []*Row, varied []string) *grid {
-	g := &grid{columns: []gridColumn{{left: true}, {head: ""}, {head: "median"}}}
-	fastest := math.NaN()
-	for _, r := range rows {
-		if math.IsNaN(fastest) || r.Median < fastest {
-			fastest = r.Median
-		}
+// phaseSection shows where the time of the rows goes: each phase and its
+// share of the median. Phases that no row has are left out.
+func phaseSection(rows []*Row, varied []string) section {
+	varied = slices.DeleteFunc(slices.Clone(varied), func(f string) bool { return f == "size_bytes" })
+	u := commonUnit(rows)
+	name := func(i int) string { return rows[i].name(varied) }
+	empty := func() *grid { return &grid{rows: make([][]string, len(rows))} }
+
+	s := section{
+		title: "Where the time goes at " + rows[0].levelText("size_bytes") + ": phases of the median sample, in " + u.name,
+		wide:  empty(), lead: 2,
 	}
-	u := unitFor(fastest)
-	for _, r := range rows {
-		g.rows = append(g.rows, []string{r.name(varied), u.name, u.in(r.Median)})
+	s.wide.add(gridColumn{head: "method", left: true}, name)
+	s.wide.add(gridColumn{head: "time"}, func(i int) string { return u.in(rows[i].Median) })
+	for _, p := range phasesOf(rows) {
+		s.wide.add(gridColumn{head: p.head}, func(i int) string {
+			v := rows[i].phase(p.column)
+			return fmt.Sprintf("%s %4s", u.in(v), share(v, rows[i].Median))
+		})
 	}
-	for _, p := range phaseColumns {
-		any := false
-		for _, r := range rows {
-			any = any || r.number(p.column) > 0
+	s.dense = func(strong func(string) string) *grid {
+		g := empty()
+		g.add(gridColumn{head: "method", left: true}, name)
+		g.add(gridColumn{head: "time"}, func(i int) string { return strong(u.in(rows[i].Median)) })
+		for _, p := range phasesOf(rows) {
+			g.add(gridColumn{head: p.head}, func(i int) string {
+				v := rows[i].phase(p.column)
+				return u.in(v) + " (" + share(v, rows[i].Median) + ")"
+			})
 		}
-		if !any {
-			continue
-		}
-		g.columns = append(g.columns, gridColumn{group: p.head, head: u.name}, gridColumn{group: p.head, head: "%"})
-		for i, r := range rows {
-			v := r.number(p.column)
-			if math.IsNaN(v) {
-				v = 0
-			}
-			g.rows[i] = append(g.rows[i], u.in(v), share(v, r.Median))
-		}
+		return g
 	}
-	return g
+	return s
+}
+
+// phasesOf lists the phases that took any time in any row.
+func phasesOf(rows []*Row) []struct{ column, head string } {
+	return slices.DeleteFunc(slices.Clone(phaseHeads), func(p struct{ column, head string }) bool {
+		return !slices.ContainsFunc(rows, func(r *Row) bool { return r.phase(p.column) > 0 })
+	})
+}
+
+// phase returns the seconds of a phase, 0 if it was not measured.
+func (r *Row) phase(column string) float64 {
+	if v := r.number(column); !math.IsNaN(v) {
+		return v
+	}
+	return 0
 }

@@ -98,3 +98,6 @@ func (r *Row) number(column string) float64 {
 	}
 	return math.NaN()
 }
+
+// InNoise says that the row's times cannot be told from the baseline's.
+func (r *Row) InNoise() bool { return !(r.P < 1-confidence) }

@@ -4,57 +4,48 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
-// printText prints header, tables and warnings for a terminal, in plain
-// characters.
+// margin is the width of the names in the header.
+const margin = 12
+
+// printText prints the page for a terminal: lines of at most the width asked
+// for, in plain characters.
 func printText(w io.Writer, s *Summary, o Options) error {
+	p := newPage(s)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "couchgauge %s\n", s.Run.Command)
-	const margin = 11
-	for _, l := range header(s) {
-		for _, line := range wrap(fmt.Sprintf("%-*s", margin, l.name)+l.text, o.Width, strings.Repeat(" ", margin)) {
-			fmt.Fprintln(&b, line)
+	fmt.Fprintln(&b, p.title)
+	for _, l := range p.header {
+		writeWrapped(&b, fmt.Sprintf("%-*s", margin, l.name)+l.text, o.Width, strings.Repeat(" ", margin))
+	}
+	for _, sec := range p.sections {
+		if sec.title != "" {
+			fmt.Fprintln(&b)
+			writeWrapped(&b, sec.title, o.Width, "")
+		}
+		for _, g := range sec.wide.fit(o.Width, sec.lead) {
+			fmt.Fprintln(&b)
+			for _, line := range g.lines() {
+				fmt.Fprintln(&b, line)
+			}
+		}
+		if sec.legend != "" {
+			writeWrapped(&b, sec.legend, o.Width, "")
 		}
 	}
-	if s.Run.Command == upload {
-		textUpload(&b, s, o)
+	if len(p.warnings) > 0 {
+		fmt.Fprintln(&b, "\nWarnings")
 	}
-	textWarnings(&b, s, o)
+	for _, warning := range p.warnings {
+		writeWrapped(&b, "- "+warning.Text, o.Width, "  ")
+	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-func textUpload(b *bytes.Buffer, s *Summary, o Options) {
-	for _, g := range newPivot(s.Rows).grids(o.Width) {
-		textGrid(b, g)
-	}
-	rows := phaseRows(s.Rows)
-	if len(rows) == 0 {
-		return
-	}
-	other := slices.DeleteFunc(varied(s.Rows), func(f string) bool { return f == "size_bytes" })
-	fmt.Fprintf(b, "\nPhases of the median sample at %s\n", rows[0].levelText("size_bytes"))
-	textGrid(b, phaseGrid(rows, other))
-}
-
-func textGrid(b *bytes.Buffer, g *grid) {
-	b.WriteByte('\n')
-	for _, line := range g.lines() {
+func writeWrapped(b *bytes.Buffer, text string, width int, indent string) {
+	for _, line := range wrap(text, width, indent) {
 		fmt.Fprintln(b, line)
-	}
-}
-
-func textWarnings(b *bytes.Buffer, s *Summary, o Options) {
-	if len(s.Warnings) == 0 {
-		return
-	}
-	b.WriteByte('\n')
-	for _, warning := range s.Warnings {
-		for _, line := range wrap("! "+warning.Text, o.Width, "  ") {
-			fmt.Fprintln(b, line)
-		}
 	}
 }

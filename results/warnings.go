@@ -1,6 +1,10 @@
 package results
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"strings"
+)
 
 // Warning is something that a reader of the tables must know: what was seen,
 // with its figure, and what to do about it, in one line.
@@ -9,20 +13,34 @@ type Warning struct {
 	Text string `json:"text"`
 }
 
-// check looks for one thing in a summary's rows and says what it found, ""
-// if nothing.
+// check looks for one thing in a summary and says what it found.
 type check struct {
 	code string
-	find func(*Summary) string
+	find func(*Summary) []string
 }
 
-var checks = []check{}
+var checks = []check{
+	{"failed", findFailed},
+	{"gave_up", findGaveUp},
+	{"unverified", findUnverified},
+	{"accepted_202", findAccepted},
+	{"retries_429", findRetries},
+	{"expect", findExpect},
+	{"window", findWindow},
+	{"ordinal", findOrdinal},
+	{"client_cost", findClientCost},
+	{"server_time", findServerTime},
+	{"few_samples", findFewSamples},
+	{"wide", findWide},
+	{"outliers", findOutliers},
+	{"drift", findDrift},
+}
 
 // warn runs all checks.
 func warn(s *Summary) []Warning {
 	var found []Warning
 	for _, c := range checks {
-		if text := c.find(s); text != "" {
+		for _, text := range c.find(s) {
 			found = append(found, Warning{c.code, text})
 		}
 	}
@@ -43,4 +61,53 @@ func eventWarnings(events []Event, lost int) []Warning {
 		found = append(found, Warning{"event", fmt.Sprintf("%d more warnings are in the recording only", lost)})
 	}
 	return found
+}
+
+// maxNames is how many rows a warning names; it counts the others.
+const maxNames = 4
+
+// names lists rows by what tells them apart: "raw 1MB, raw 10MB and 3 more".
+func (s *Summary) names(rows []*Row) string {
+	factors := varied(s.Rows)
+	var list []string
+	for _, r := range rows[:min(len(rows), maxNames)] {
+		list = append(list, r.name(factors))
+	}
+	text := strings.Join(list, ", ")
+	if n := len(rows) - maxNames; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+// where returns the rows for which match holds.
+func (s *Summary) where(match func(*Row) bool) []*Row {
+	var rows []*Row
+	for i := range s.Rows {
+		if match(&s.Rows[i]) {
+			rows = append(rows, &s.Rows[i])
+		}
+	}
+	return rows
+}
+
+// highest returns the row with the highest value, nil of none. NaN is below
+// everything.
+func highest(rows []*Row, value func(*Row) float64) *Row {
+	var top *Row
+	most := math.Inf(-1)
+	for _, r := range rows {
+		if v := value(r); v > most || top == nil {
+			top, most = r, v
+		}
+	}
+	return top
+}
+
+// plural returns "1 sample", "2 samples".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

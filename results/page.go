@@ -1,0 +1,35 @@
+package results
+
+// page is what people read of a summary. It says what stands where; text and
+// Markdown lay it out.
+type page struct {
+	title    string
+	header   []headLine
+	sections []section
+	warnings []Warning
+}
+
+// section is one table with what belongs to it.
+type section struct {
+	title  string // "" for the only one
+	wide   *grid  // every figure in a column of its own
+	lead   int    // columns of wide that name the rows
+	dense  func(strong func(string) string) *grid
+	legend string
+}
+
+// newPage chooses the tables for a run.
+func newPage(s *Summary) *page {
+	p := &page{title: "couchgauge " + s.Run.Command, header: header(s), warnings: s.Warnings}
+	switch {
+	case len(s.Rows) == 0:
+	case s.Run.Command == upload:
+		p.sections = append(p.sections, newPivot(s.Rows).section())
+		if rows := phaseRows(s.Rows); len(rows) > 0 {
+			p.sections = append(p.sections, phaseSection(rows, varied(s.Rows)))
+		}
+	default:
+		p.sections = append(p.sections, listSection(s))
+	}
+	return p
+}

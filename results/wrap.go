@@ -1,0 +1,46 @@
+package results
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// wrap breaks text into lines of at most width characters: before a space,
+// after a comma, or anywhere if there is no other way. All lines but the
+// first start with indent.
+func wrap(text string, width int, indent string) []string {
+	var lines []string
+	line := ""
+	room := func() int { return width - utf8.RuneCountInString(line) }
+	for _, piece := range pieces(text) {
+		if utf8.RuneCountInString(piece) > room() && strings.TrimSpace(line) != "" {
+			lines = append(lines, line)
+			line, piece = indent, strings.TrimPrefix(piece, " ")
+		}
+		for utf8.RuneCountInString(piece) > room() {
+			runes := []rune(piece)
+			cut := max(1, room())
+			lines = append(lines, line+string(runes[:cut]))
+			line, piece = indent, string(runes[cut:])
+		}
+		line += piece
+	}
+	return append(lines, line)
+}
+
+// pieces cuts text where a line may end.
+func pieces(text string) []string {
+	var out []string
+	start := 0
+	for i, r := range text {
+		switch {
+		case r == ' ' && i > start:
+			out = append(out, text[start:i])
+			start = i
+		case r == ',':
+			out = append(out, text[start:i+1])
+			start = i + 1
+		}
+	}
+	return append(out, text[start:])
+}
