@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"couchgauge/internal/couch"
+
+	"github.com/spf13/cobra"
+)
+
+func newClean() *cobra.Command {
+	var run string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "clean URL",
+		Short: "Remove databases and restore settings that a killed run left",
+		Long: `Remove the databases that runs of couchgauge left on a server, and restore the
+server's settings that they had changed. Only databases whose names are exactly
+of couchgauge's form are touched. Runs that are still going on would lose
+theirs: name one run with --run, or look first with --dry-run.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			server, err := openServer(args[0], 0)
+			if err != nil {
+				return err
+			}
+			if _, err := server.Hello(ctx); err != nil {
+				return err
+			}
+			c := cleaner{server: server, run: run, dryRun: dryRun,
+				say: func(format string, a ...any) { fmt.Fprintf(cmd.OutOrStdout(), format+"\n", a...) }}
+			return errors.Join(c.databases(ctx), c.settings(ctx))
+		},
+	}
+	cmd.Flags().StringVar(&run, "run", "", "only what the run with this id left")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be done")
+	return cmd
+}
+
+// cleaner removes what killed runs left on one server.
+type cleaner struct {
+	server *couch.Server
+	run    string // only this run's; empty = any
+	dryRun bool
+	say    func(format string, a ...any)
+}
+
+func (c cleaner) databases(ctx context.Context) error {
+	names, err := c.server.Leftovers(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	deleted := 0
+	for _, name := range names {
+		if c.run != "" && couch.RunOf(name) != c.run {
+			continue
+		}
+		if c.dryRun {
+			c.say("would delete %s", name)
+			continue
+		}
+		if err := c.server.DeleteLeftover(ctx, name); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c.say("deleted %s", name)
+		deleted++
+	}
+	if !c.dryRun {
+		c.say("%d databases deleted at %s", deleted, c.server.URL())
+	}
+	return errors.Join(errs...)
+}
+
+func (c cleaner) settings(ctx context.Context) error {
+	dir, err := couch.StateDir(os.Getenv)
+	if err != nil {
+		return err
+	}
+	journals, err := c.server.LeftoverJournals(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, j := range journals {
+		if c.dryRun {
+			c.say("would restore the settings in %s", j.Path())
+			continue
+		}
+		if err := j.Restore(ctx); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c.say("restored the settings in %s", j.Path())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"couchgauge/internal/couch"
+	"couchgauge/results"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// addFormat adds --format to a command that prints tables.
+func addFormat(cmd *cobra.Command, format *string) {
+	cmd.Flags().StringVar(format, "format", "text", strings.Join(results.Formats(), ", "))
+	complete(cmd, "format", results.Formats()...)
+}
+
+func checkFormat(format string) error {
+	if !slices.Contains(results.Formats(), format) {
+		return usagef("--format %s: use one of %s", format, strings.Join(results.Formats(), ", "))
+	}
+	return nil
+}
+
+// complete offers words to the shell for the flag.
+func complete(cmd *cobra.Command, flag string, words ...string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // only for a flag that does not exist
+	}
+}
+
+// terminal says whether w is one, for progress bars.
+func terminal(w io.Writer) bool {
+	file, ok := w.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// warn prints one warning, without credentials.
+func warn(w io.Writer, format string, args ...any) {
+	fmt.Fprintln(w, couch.Redact("warning: "+fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"couchgauge/results"
+
+	"github.com/spf13/cobra"
+)
+
+func newReport() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "report RECORDING...",
+		Short: "Print the tables of recordings again, in any format",
+		Example: `  couchgauge report run.jsonl.zst
+  couchgauge report --format markdown run.jsonl.zst`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
+			for i, path := range args {
+				s, err := summarize(path)
+				if err != nil {
+					return err
+				}
+				if s.Partial {
+					warn(cmd.ErrOrStderr(), "%s is partial: the run did not come to its end", path)
+				}
+				if i > 0 && (format == "text" || format == "markdown") {
+					fmt.Fprintln(cmd.OutOrStdout())
+				}
+				if err := results.Print(cmd.OutOrStdout(), format, s, results.Options{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	addFormat(cmd, &format)
+	return cmd
+}
+
+func summarize(path string) (*results.Summary, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	defer file.Close()
+	s, err := results.Summarize(file)
+	if err != nil {
+		return nil, usagef("read %s: %w", path, err)
+	}
+	return s, nil
+}

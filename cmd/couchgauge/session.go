@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"couchgauge/internal/couch"
+	"couchgauge/results"
+)
+
+// cleanupPatience bounds what is done after a run was interrupted.
+const cleanupPatience = 10 * time.Second
+
+// session carries one run from its header to its exit code: every record goes
+// to the recording and to the rows, and what was measured is printed however
+// the run ends.
+type session struct {
+	recording *results.Recording // nil when it is not kept
+	collector *results.Collector
+	lost      error // first failure of the recording; the run goes on without it
+	stderr    io.Writer
+}
+
+// begin records the header, to path too unless it is empty.
+func begin(run *results.Run, path string, stderr io.Writer) (*session, error) {
+	s := &session{collector: results.NewCollector(), stderr: stderr}
+	if path != "" {
+		recording, err := results.Create(path, run)
+		if err != nil {
+			return nil, usagef("-o: %w", err)
+		}
+		s.recording = recording
+	}
+	return s, s.collector.Write(run)
+}
+
+// Write records one record. A recording that cannot be written, as on a full
+// disk, costs the recording and not the run.
+func (s *session) Write(rec results.Record) error {
+	if s.recording != nil && s.lost == nil {
+		if s.lost = s.recording.Write(rec); s.lost != nil {
+			warn(s.stderr, "%v: the run goes on, its recording ends here", s.lost)
+		}
+	}
+	return s.collector.Write(rec)
+}
+
+// end closes the run after runErr, prints it, and returns the command's error.
+func (s *session) end(ctx context.Context, runErr error, stdout io.Writer, format string) error {
+	end := &results.End{At: time.Now(), Reason: "complete"}
+	switch {
+	case ctx.Err() != nil:
+		end.Reason = "interrupted"
+	case runErr != nil:
+		end.Reason = "stopped"
+		end.Error = couch.Redact(runErr.Error())
+	}
+	errs := []error{s.Write(end)}
+	if s.recording != nil {
+		if err := s.recording.Close(); s.lost == nil {
+			s.lost = err
+		}
+	}
+	summary := s.collector.Summary()
+	errs = append(errs, results.Print(stdout, format, summary, results.Options{}))
+	switch err := errors.Join(errs...); {
+	case err != nil:
+		return err
+	case end.Reason == "interrupted":
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted: the table holds what was measured until then")}
+	case runErr != nil:
+		return &exitError{exitFailed, runErr}
+	case s.lost != nil:
+		return &exitError{exitFailed, fmt.Errorf("the recording is incomplete: %w", s.lost)}
+	}
+	for _, row := range summary.Rows {
+		if row.Failed > 0 {
+			return &exitError{code: exitFailed}
+		}
+	}
+	return nil
+}
+
+// commandLine is what was typed, without credentials, quoted for a shell.
+func commandLine(args []string) string {
+	words := []string{"couchgauge"}
+	for _, a := range args {
+		a = couch.Redact(a)
+		if a == "" || strings.ContainsAny(a, " \t\n\"'\\$&|;<>()*?[]{}~#`!") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		words = append(words, a)
+	}
+	return strings.Join(words, " ")
+}

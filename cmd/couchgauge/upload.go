@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"couchgauge/gen"
+	"couchgauge/internal/couch"
+	"couchgauge/results"
+	"couchgauge/upload"
+
+	"github.com/spf13/cobra"
+)
+
+func newUpload() *cobra.Command {
+	var flags uploadFlags
+	cmd := &cobra.Command{
+		Use:   "upload [URL]",
+		Short: "Measure attachment uploads: method x size",
+		Long: `Measure how long a server takes to store attachments by each upload API, verify
+what it stored, and tabulate the time for each size and method. Every flag whose
+value can be a list is varied: the cells are the product of all lists.
+
+Without a URL the reference server inside this binary is measured.`,
+		Example: `  couchgauge upload
+  couchgauge upload http://admin:secret@127.0.0.1:5984
+  couchgauge upload --size 2MB --method raw,multipart --expect on,off URL
+  couchgauge upload --size 1kB..16MB*4 --format markdown -o run.jsonl.zst URL`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkFormat(flags.format); err != nil {
+				return err
+			}
+			plan, err := flags.plan()
+			if err != nil {
+				return err
+			}
+			if err := refuseLarge(plan.Bytes(), flags.maxBytes); err != nil {
+				return err
+			}
+			return runUpload(cmd, args, plan, flags)
+		},
+	}
+	flags.register(cmd)
+	return cmd
+}
+
+// refuseLarge holds a plan to --max-bytes.
+func refuseLarge(planned int64, limit string) error {
+	most, err := parseBytes("max-bytes", limit)
+	if err != nil {
+		return err
+	}
+	if planned > most {
+		return usagef("the plan writes %s, more than --max-bytes %s allows: choose fewer samples, sizes or methods, or raise it",
+			gen.FormatBytes(planned), limit)
+	}
+	return nil
+}
+
+// runUpload takes the samples of plan on the server that args name.
+func runUpload(cmd *cobra.Command, args []string, plan upload.Plan, flags uploadFlags) (err error) {
+	ctx := cmd.Context()
+	server, stop, err := target(args, plan.Timeout)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	if _, err := server.Hello(ctx); err != nil {
+		return err
+	}
+	id := couch.NewRunID(time.Now(), rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+	databases := server.NewDatabases(id)
+	defer func() {
+		if !flags.keep {
+			err = errors.Join(err, deleteAll(databases))
+		}
+	}()
+	db, err := databases.Create(ctx, "upload", flags.q, flags.n)
+	if err != nil {
+		return err
+	}
+	described, err := describe(ctx, server, "server", db)
+	if err != nil {
+		return err
+	}
+	run := &results.Run{
+		Format: results.FormatVersion, ID: id, Command: "upload", CommandLine: commandLine(os.Args[1:]),
+		Version: versionString(), Started: time.Now(), Seed: plan.Seed, Order: plan.Order,
+		Samples: plan.Samples, Warmup: plan.Warmup,
+		Client: describeClient(ctx), Servers: []results.Server{described}, Data: flags.shape(),
+	}
+	s, err := begin(run, flags.file, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	cells := len(plan.Cells())
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d cells, %d samples and %d warm-ups of each, %s to write to %s\n",
+		cells, plan.Samples, plan.Warmup, gen.FormatBytes(plan.Bytes()), server.URL())
+	var progress upload.Progress
+	done := showProgress(cmd.ErrOrStderr(), &progress)
+	_, runErr := upload.Run{Plan: plan, Server: server, Database: db, Sink: s, Progress: &progress}.Measure(ctx)
+	done()
+	return s.end(ctx, runErr, cmd.OutOrStdout(), flags.format)
+}
+
+// deleteAll deletes a run's databases, also after an interrupt.
+func deleteAll(d *couch.Databases) error {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupPatience)
+	defer cancel()
+	return d.DeleteAll(ctx)
+}
