@@ -108,6 +108,9 @@ func (c *Client) Do(ctx context.Context, r Request) (*http.Response, error) {
 		Header:        r.Header,
 		NoGzip:        true,
 	}
+	if r.ContentLength > 0 {
+		o.Body, o.GetBody = wrapped(r.Body, r.GetBody)
+	}
 	if o.Accept != "" { // chttp adds its own beside it
 		o.Header = r.Header.Clone()
 		o.Header.Del("Accept")
@@ -121,6 +124,24 @@ func (c *Client) Do(ctx context.Context, r Request) (*http.Response, error) {
 	}
 	x.attach(resp)
 	return resp, nil
+}
+
+// body hides what a reader is. net/http sends the readers that it knows to be
+// in memory on another way than all others; here all take the same, which is
+// Conn.ReadFrom.
+type body struct{ io.ReadCloser }
+
+func wrapped(b io.ReadCloser, get func() (io.ReadCloser, error)) (io.ReadCloser, func() (io.ReadCloser, error)) {
+	if get == nil {
+		return body{b}, nil
+	}
+	return nil, func() (io.ReadCloser, error) {
+		b, err := get()
+		if err != nil {
+			return nil, err
+		}
+		return body{b}, nil
+	}
 }
 
 // JSON sends in as JSON, unless it is nil, and reads the answer into out,

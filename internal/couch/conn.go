@@ -22,6 +22,9 @@ type Conn struct {
 	*wire       // what HTTP writes and reads: TCP, or TLS on it
 	tcp   *wire // the same without TLS
 
+	hold bool   // the next Write is a head that waits for its body
+	head []byte // one that waits
+
 	ended   chan struct{} // closed when nothing more will be read
 	endOnce sync.Once
 }
@@ -44,11 +47,37 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write writes all of p. When the server has cut the connection, the error is
+// longestHead is how long a head may be, in bytes, to wait for its body.
+const longestHead = 16 << 10
+
+// holdHead makes the next Write, which is a request's head, wait for ReadFrom,
+// which sends it together with the first piece of the body: one packet in place
+// of two for a small upload. It is for requests whose body follows at once.
+func (c *Conn) holdHead() { c.hold = true }
+
+// Write writes all of p.
+func (c *Conn) Write(p []byte) (int, error) {
+	if c.hold && len(p) <= longestHead {
+		c.hold = false
+		c.head = append(c.head[:0], p...)
+		return len(p), nil
+	}
+	c.hold = false
+	if len(c.head) > 0 {
+		head := c.head
+		c.head = nil
+		if _, err := c.send(head); err != nil {
+			return 0, err
+		}
+	}
+	return c.send(p)
+}
+
+// send writes all of p. When the server has cut the connection, the error is
 // held back until whatever the server said before has been read: net/http
 // drops an answer that arrives together with a write error, which is how an
 // early 413 gets lost (fact 3).
-func (c *Conn) Write(p []byte) (int, error) {
+func (c *Conn) send(p []byte) (int, error) {
 	n, err := c.wire.Write(p)
 	if err != nil {
 		c.awaitEnd()
@@ -61,11 +90,14 @@ func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
 	buf := pieces.Get().(*[pieceSize]byte)
 	defer pieces.Put(buf)
 	var total int64
+	head := copy(buf[:], c.head)
+	c.head = c.head[:0]
 	for {
-		n, err := r.Read(buf[:])
+		n, err := r.Read(buf[head:])
 		if n > 0 {
-			m, werr := c.Write(buf[:n])
-			total += int64(m)
+			m, werr := c.send(buf[:head+n])
+			total += int64(max(0, m-head))
+			head = 0
 			if werr != nil {
 				return total, werr
 			}

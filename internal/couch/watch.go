@@ -20,6 +20,8 @@ type watch struct {
 	client *Client
 	length int64 // of the body; -1 = not known
 
+	holdHead bool // see Conn.holdHead
+
 	idle, whole time.Duration
 	began       time.Time
 	timer       *time.Timer
@@ -41,7 +43,8 @@ type watch struct {
 const looks = 8
 
 func (c *Client) watch(ctx context.Context, r *Request) *watch {
-	x := &watch{client: c, length: r.ContentLength, idle: c.options.IdleTimeout, whole: c.server.options.Timeout}
+	x := &watch{client: c, length: r.ContentLength,
+		holdHead: r.ContentLength > 0 && r.Header.Get("Expect") == "", idle: c.options.IdleTimeout, whole: c.server.options.Timeout}
 	var trace httptrace.ClientTrace
 	if r.Trace != nil {
 		trace = *r.Trace
@@ -103,6 +106,9 @@ func (x *watch) got(info httptrace.GotConnInfo) {
 	x.conn, x.reused, x.wrote = c, info.Reused, false
 	x.from, x.fromIn = c.Written(), c.Received()
 	x.moved, x.movedAt = c.tcp.moved(), time.Now()
+	if x.holdHead {
+		c.holdHead()
+	}
 }
 
 // look is run by the timer.
