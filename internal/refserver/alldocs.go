@@ -25,6 +25,8 @@ type rowParams struct {
 	doc          docOptions
 }
 
+var errKeys = badRequest("`keys` parameter must be an array.")
+
 func queryError(reason string) error {
 	return &apiError{http.StatusBadRequest, "query_parse_error", reason}
 }
@@ -47,14 +49,9 @@ func (p *rowParams) set(raw map[string]json.RawMessage) error {
 		case "startkey", "start_key", "endkey", "end_key", "key":
 			var k any
 			if json.Unmarshal(v, &k) != nil {
-				return queryError("invalid UTF-8 JSON")
+				return errBadJSON
 			}
-			s, isText := k.(string)
-			if !isText { // other types sort before every id, objects and arrays after
-				if s = ""; k != nil {
-					s = "\xff"
-				}
-			}
+			s, _ := k.(string) // any other type sorts before every id
 			if name[0] != 'e' {
 				p.start = &s
 			}
@@ -64,28 +61,28 @@ func (p *rowParams) set(raw map[string]json.RawMessage) error {
 		case "keys":
 			p.hasKeys = true
 			if json.Unmarshal(v, &p.keys) != nil {
-				return badRequest("`keys` parameter must be an array.")
+				return errKeys
 			}
 		case "limit":
-			p.limit, err = nonNegative(name, v)
+			p.limit, err = nonNegative(v)
 		case "skip":
-			p.skip, err = nonNegative(name, v)
+			p.skip, err = nonNegative(v)
 		case "descending":
-			p.descending, err = boolean(name, v)
+			p.descending, err = boolean(v)
 		case "inclusive_end":
 			var inclusive bool
-			inclusive, err = boolean(name, v)
+			inclusive, err = boolean(v)
 			p.exclusiveEnd = !inclusive
 		case "include_docs":
-			p.includeDocs, err = boolean(name, v)
+			p.includeDocs, err = boolean(v)
 		case "update_seq":
-			p.updateSeq, err = boolean(name, v)
+			p.updateSeq, err = boolean(v)
 		case "conflicts":
-			p.doc.conflicts, err = boolean(name, v)
+			p.doc.conflicts, err = boolean(v)
 		case "attachments":
-			p.doc.attachments, err = boolean(name, v)
+			p.doc.attachments, err = boolean(v)
 		case "att_encoding_info":
-			p.doc.attEncodingInfo, err = boolean(name, v)
+			p.doc.attEncodingInfo, err = boolean(v)
 		}
 		if err != nil {
 			return err
@@ -94,18 +91,18 @@ func (p *rowParams) set(raw map[string]json.RawMessage) error {
 	return nil
 }
 
-func nonNegative(name string, v json.RawMessage) (int, error) {
+func nonNegative(v json.RawMessage) (int, error) {
 	n, err := strconv.Atoi(string(bytes.Trim(v, `"`)))
 	if err != nil {
-		return 0, queryError("Invalid value for integer parameter: \"" + string(bytes.Trim(v, `"`)) + "\"")
+		return 0, queryError("Invalid value for integer: \"" + string(bytes.Trim(v, `"`)) + "\"")
 	}
 	if n < 0 {
-		return 0, queryError("`" + name + "` should be a non-negative integer")
+		return 0, queryError("Invalid value for positive integer: \"" + strconv.Itoa(n) + "\"")
 	}
 	return n, nil
 }
 
-func boolean(name string, v json.RawMessage) (bool, error) {
+func boolean(v json.RawMessage) (bool, error) {
 	switch string(bytes.Trim(v, `"`)) {
 	case "true":
 		return true, nil
@@ -183,7 +180,9 @@ func (x *exchange) allDocs(db *database) error {
 		if json.Unmarshal(b, &body) != nil {
 			return badRequest("Request body must be a JSON object")
 		}
-		if err := p.set(body); err != nil {
+		if err := p.set(body); err == errKeys {
+			return badRequest("`keys` body member must be an array.")
+		} else if err != nil {
 			return err
 		}
 	}

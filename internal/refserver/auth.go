@@ -158,7 +158,9 @@ func (a *authenticator) cookie(name string) string {
 		stamp := strings.ToUpper(strconv.FormatInt(a.now().Unix(), 16))
 		value = base64.RawURLEncoding.EncodeToString(append([]byte(name+":"+stamp+":"), a.sign(name, stamp)...))
 	}
-	return sessionCookie + "=" + value + "; Version=1; Path=/; HttpOnly"
+	age := int(sessionTimeout / time.Second)
+	expires := a.now().Add(sessionTimeout).UTC().Format("Mon, 02-Jan-2006 15:04:05 GMT")
+	return sessionCookie + "=" + value + "; Version=1; Expires=" + expires + "; Max-Age=" + strconv.Itoa(age) + "; Path=/; HttpOnly"
 }
 
 // session answers /_session.

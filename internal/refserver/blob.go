@@ -48,6 +48,10 @@ type blobWriter struct {
 // gzipLevel is CouchDB's default attachments/compression_level.
 const gzipLevel = 8
 
+// gzipUnix is what CouchDB's zlib calls its system in a gzip header. The digest
+// covers it.
+const gzipUnix = 3
+
 // newBlobWriter begins a blob in folder dir. compress has it stored gzipped.
 func newBlobWriter(dir string, fsync bool, name string, limit int64, compress bool) (*blobWriter, error) {
 	w := &blobWriter{dir: dir, fsync: fsync, limit: limit, name: name, sum: md5.New()}
@@ -56,6 +60,7 @@ func newBlobWriter(dir string, fsync bool, name string, limit int64, compress bo
 		if err != nil {
 			return nil, fmt.Errorf("store attachment %q: %w", name, err)
 		}
+		gz.OS = gzipUnix
 		w.gz, w.encoded = gz, gzipped
 		w.plain = md5.New()
 	}

@@ -110,7 +110,7 @@ func (b *bulk) check() error {
 			return errNeedsRev
 		}
 		if len(p.follows) > 0 {
-			return badRequest("attachment shorter than expected") // nothing follows here
+			return errShorter // nothing follows a JSON body
 		}
 		if !p.hasID {
 			p.id = randomHex(16)

@@ -323,6 +323,9 @@ func (x *exchange) readDoc(db *database) (p *parsedDoc, err error) {
 	if err == nil {
 		err = p.err
 	}
+	if err == nil && len(p.follows) > 0 {
+		err = errShorter // nothing follows a JSON body
+	}
 	return p, err
 }
 
@@ -333,7 +336,8 @@ func (x *exchange) writeDoc(db *database, e *edit) error {
 		return err
 	}
 	status := http.StatusCreated
-	x.setHeader("ETag", `"`+r.String()+`"`)
+	etag := (&document{id: e.id, pos: r.pos, ids: []string{r.id}, body: e.body}).etag()
+	x.setHeader("ETag", etag)
 	if e.deleted {
 		status = http.StatusOK
 	}

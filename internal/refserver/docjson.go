@@ -179,6 +179,12 @@ func (d *docReader) attachments(p *parsedDoc) error {
 		return err
 	}
 	return d.json.members(func(name string, _ []byte) error {
+		if c, err := d.json.token(); err != nil {
+			return err
+		} else if c != '{' { // CouchDB passes over it
+			_, err := d.json.value(nil)
+			return err
+		}
 		if err := checkAttachmentName(name); err != nil {
 			p.fail(err)
 		}

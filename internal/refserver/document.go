@@ -101,6 +101,7 @@ func (t *readTx) revisions(id string, revs []rev, all bool, o docOptions) ([]ope
 		return nil, nil
 	case all:
 		found = d.tree.leaves()
+		slices.SortFunc(found, func(a, b int) int { return d.tree.nodes[a].compare(d.tree.nodes[b].rev) })
 	case d == nil:
 		for _, r := range revs {
 			out = append(out, openedRev{rev: r})

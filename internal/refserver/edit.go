@@ -168,7 +168,7 @@ func (t *writeTx) apply(e *edit) (rev, error) {
 	if e.replicated {
 		made = e.base()
 		if d.tree.find(made) != noParent {
-			return made, nil
+			return made, t.extendHistory(e, d, before)
 		}
 		leaf, err := t.putContent(e, made)
 		if err != nil {
@@ -176,6 +176,9 @@ func (t *writeTx) apply(e *edit) (rev, error) {
 		}
 		d.tree.merge(e.ids, leaf)
 	} else {
+		if fresh && e.pos > 0 && len(e.atts) == 0 {
+			d.tree.merge(e.ids, node{rev: e.base()}) // see parentOf
+		}
 		parent, err := parentOf(d, e, fresh)
 		if err != nil {
 			return rev{}, err
@@ -196,14 +199,30 @@ func (t *writeTx) apply(e *edit) (rev, error) {
 	return made, t.putDoc(e.id, d, before)
 }
 
+// extendHistory takes over what a replicated edit knows of the past of a revision
+// that is here already.
+func (t *writeTx) extendHistory(e *edit, d *docRecord, before summary) error {
+	known := tree{slices.Clone(d.tree.nodes)}
+	if res, changed := known.merge(e.ids, node{rev: e.base()}); res != nothingNew || !changed {
+		return nil
+	}
+	d.tree = known
+	return t.putDoc(e.id, d, before)
+}
+
 // parentOf is the revision that an interactive edit extends, by CouchDB's rules:
 // a leaf that is named, or the winner of a document that is deleted and is now
-// made again. Anything else is a conflict.
+// made again. Anything else is a conflict, with one exception that is CouchDB's
+// own: where a document never was, the revision named is believed, unless the
+// edit has attachments.
 func parentOf(d *docRecord, e *edit, fresh bool) (int, error) {
 	switch {
 	case fresh && e.pos == 0:
 		return noParent, nil
 	case fresh:
+		if i := d.tree.find(e.base()); i != noParent {
+			return i, nil
+		}
 		return noParent, errConflict
 	case e.pos == 0:
 		if e.deleted || !d.tree.deleted() {

@@ -198,9 +198,16 @@ func (x *exchange) fail(err error) {
 	if auth := x.r.Header.Get("X-CouchDB-WWW-Authenticate"); api.status == http.StatusUnauthorized && auth != "" {
 		x.setHeader("WWW-Authenticate", auth)
 	}
-	delete(x.w.Header(), "ETag")
+	for name := range x.w.Header() { // those of the answer that was begun
+		if !slices.Contains(errorHeaders, name) {
+			delete(x.w.Header(), name)
+		}
+	}
 	x.json(api.status, object{{"error", api.error}, {"reason", api.reason}})
 }
+
+// errorHeaders are the headers that an error keeps of those set before it.
+var errorHeaders = []string{"Server", "X-Couch-Request-ID", "Set-Cookie", "Allow", "Connection", "WWW-Authenticate"}
 
 // notAllowed is the answer to a method that a path does not take.
 func (x *exchange) notAllowed(methods string) error {

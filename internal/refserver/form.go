@@ -137,6 +137,7 @@ func (x *exchange) formDoc(db *database, m *partReader, f *uploadForm) error {
 	return err
 }
 
+// formFile reads a file. CouchDB holds forms to the limit of requests only.
 func (x *exchange) formFile(db *database, m *partReader, f *uploadForm, h textproto.MIMEHeader, name string) error {
 	if err := checkAttachmentName(name); err != nil {
 		return err
@@ -145,7 +146,7 @@ func (x *exchange) formFile(db *database, m *partReader, f *uploadForm, h textpr
 	if a.contentType == "" {
 		a.contentType = "text/plain" // of a form's field that names none
 	}
-	blob, err := newBlobWriter(db.blobDir(), db.fsync, name, x.limits.attachmentSize, x.limits.compressible.MatchString(a.contentType))
+	blob, err := newBlobWriter(db.blobDir(), db.fsync, name, x.limits.requestSize, x.limits.compressible.MatchString(a.contentType))
 	if err != nil {
 		return err
 	}

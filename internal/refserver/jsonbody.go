@@ -403,7 +403,8 @@ func validText(p []byte) bool {
 	return utf8.Valid(p)
 }
 
-// escape appends the escape sequence that comes next.
+// escape appends the escape sequence that comes next; half of a pair of
+// surrogates is not text.
 func (r *jsonReader) escape(dst []byte) ([]byte, error) {
 	r.pos++ // the backslash
 	c, err := r.peek()
@@ -416,20 +417,46 @@ func (r *jsonReader) escape(dst []byte) ([]byte, error) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return dst, nil
 	case 'u':
-		for range 4 {
-			h, err := r.peek()
-			if err != nil {
-				return dst, err
-			}
-			if h|0x20-'a' > 5 && h-'0' > 9 {
-				return dst, errSyntax
-			}
-			r.pos++
-			dst = append(dst, h)
-		}
-		return dst, nil
+	default:
+		return dst, errSyntax
 	}
-	return dst, errSyntax
+	dst, unit, err := r.hex4(dst)
+	if err != nil || unit&0xf800 != 0xd800 {
+		return dst, err
+	}
+	if unit >= 0xdc00 {
+		return dst, errSyntax
+	}
+	if dst, err = r.literal(dst, `\u`); err != nil {
+		return dst, err
+	}
+	dst, unit, err = r.hex4(dst)
+	if err == nil && unit&0xfc00 != 0xdc00 {
+		err = errSyntax
+	}
+	return dst, err
+}
+
+// hex4 appends four hexadecimal digits, and is their value.
+func (r *jsonReader) hex4(dst []byte) ([]byte, int, error) {
+	unit := 0
+	for range 4 {
+		c, err := r.peek()
+		if err != nil {
+			return dst, 0, err
+		}
+		switch {
+		case c-'0' <= 9:
+			unit = unit<<4 | int(c-'0')
+		case c|0x20-'a' <= 5:
+			unit = unit<<4 | int(c|0x20-'a'+10)
+		default:
+			return dst, 0, errSyntax
+		}
+		r.pos++
+		dst = append(dst, c)
+	}
+	return dst, unit, nil
 }
 
 // unquote is the text of a string that str has read.

@@ -30,7 +30,10 @@ func (t *writeTx) applyLocal(e *edit) (rev, error) {
 		n = old + 1
 	}
 	v := binary.AppendUvarint(nil, n)
-	return rev{0, strconv.FormatUint(n, 10)}, local.Put([]byte(e.id), append(v, e.body...))
+	if err := local.Put([]byte(e.id), append(v, e.body...)); err != nil || e.replicated {
+		return e.base(), err
+	}
+	return rev{0, strconv.FormatUint(n, 10)}, nil
 }
 
 // local is a local document, nil when there is none.

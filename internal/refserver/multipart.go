@@ -234,6 +234,9 @@ var (
 // follow reads the next part as the bytes of a, whose lengths, encoding and
 // digest its JSON has announced.
 func (d *docReader) follow(m *partReader, a *newAttachment) error {
+	if a.stored < 0 {
+		return badRequest("the length of attachment " + a.name + " is missing")
+	}
 	if _, err := m.nextPart(); err == io.EOF {
 		return errShorter
 	} else if err != nil {
@@ -267,7 +270,6 @@ func (d *docReader) follow(m *partReader, a *newAttachment) error {
 // checkAnnounced holds the bytes that came against what the JSON said of them.
 func checkAnnounced(a *attachment, blob *blobWriter) error {
 	switch {
-	case a.stored < 0: // no length was given
 	case blob.length < a.stored:
 		return errShorter
 	case blob.length > a.stored:

@@ -1,6 +1,7 @@
 package refserver
 
 import (
+	"cmp"
 	"crypto/md5"
 	"encoding/binary"
 	"encoding/hex"
@@ -16,12 +17,12 @@ type rev struct {
 	id  string
 }
 
-// less orders revisions by generation, then by id: CouchDB's order of winners.
-func (r rev) less(o rev) bool {
-	if r.pos != o.pos {
-		return r.pos < o.pos
+// compare orders revisions by generation, then by id: CouchDB's order of winners.
+func (r rev) compare(o rev) int {
+	if c := cmp.Compare(r.pos, o.pos); c != 0 {
+		return c
 	}
-	return r.id < o.id
+	return strings.Compare(r.id, o.id)
 }
 
 // String is the form on the wire, "3-917fa2…".

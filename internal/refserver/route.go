@@ -41,10 +41,10 @@ func (x *exchange) database() error {
 		}
 	}
 	if strings.HasPrefix(name, "_") && checkDatabaseName(name) != nil {
-		if !x.user.admin() {
-			return errNotServerAdmin
+		if err := x.needAdmin(); err != nil {
+			return err
 		}
-		return checkDatabaseName(name)
+		return errNoDatabase
 	}
 	db, err := x.s.store.database(name)
 	if err != nil {
@@ -90,6 +90,12 @@ func (x *exchange) docPath(db *database) error {
 			return x.doc(db, id)
 		}
 		id, rest = id+"/"+rest[0], rest[1:]
+	}
+	if x.method == http.MethodGet && strings.HasPrefix(x.parts[1], "_design/") {
+		x.common()
+		x.setHeader("Location", x.location(db.name)+"/"+strings.Join(x.parts[1:], "/"))
+		x.w.WriteHeader(http.StatusMovedPermanently)
+		return nil
 	}
 	if len(rest) == 0 {
 		return x.doc(db, id)

@@ -80,7 +80,7 @@ const maxUUIDs = 1000 // uuids/max_count
 
 func (x *exchange) uuids() error {
 	if x.method != http.MethodGet {
-		return x.notAllowed("GET,HEAD")
+		return x.notAllowed("GET")
 	}
 	n := 1
 	if x.has("count") {
@@ -96,7 +96,8 @@ func (x *exchange) uuids() error {
 	for i := range list {
 		list[i] = randomHex(16)
 	}
-	x.setHeader("Cache-Control", "must-revalidate, no-cache")
+	x.setHeader("Cache-Control", "no-cache")
+	x.setHeader("Expires", "Mon, 01 Jan 1990 00:00:00 GMT")
 	x.setHeader("Pragma", "no-cache")
 	return x.json(http.StatusOK, object{{"uuids", list}})
 }

@@ -69,12 +69,12 @@ func (t *tree) leaves() []int {
 	slices.SortFunc(out, func(a, b int) int {
 		x, y := &t.nodes[a], &t.nodes[b]
 		switch {
-		case x.deleted != y.deleted && y.deleted, x.deleted == y.deleted && y.rev.less(x.rev):
+		case !x.deleted && y.deleted:
 			return -1
-		case x.rev == y.rev:
-			return 0
+		case x.deleted && !y.deleted:
+			return 1
 		}
-		return 1
+		return y.compare(x.rev)
 	})
 	return out
 }
