@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"couchgauge/internal/couch"
 
@@ -33,7 +34,7 @@ theirs: name one run with --run, or look first with --dry-run.`,
 			}
 			c := cleaner{server: server, run: run, dryRun: dryRun,
 				say: func(format string, a ...any) { fmt.Fprintf(cmd.OutOrStdout(), format+"\n", a...) }}
-			return errors.Join(c.databases(ctx), c.settings(ctx))
+			return errors.Join(c.databases(ctx), c.settings(ctx), c.recordings())
 		},
 	}
 	cmd.Flags().StringVar(&run, "run", "", "only what the run with this id left")
@@ -99,4 +100,21 @@ func (c cleaner) settings(ctx context.Context) error {
 		c.say("restored the settings in %s", j.Path())
 	}
 	return errors.Join(errs...)
+}
+
+// recordings tells of those that killed runs left; they may be all that there
+// is of hours of measuring, so they are not removed.
+func (c cleaner) recordings() error {
+	dir, err := couch.StateDir(os.Getenv)
+	if err != nil {
+		return err
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*"+recordingSuffix))
+	if err != nil {
+		return fmt.Errorf("look for recordings: %w", err)
+	}
+	for _, path := range paths {
+		c.say("recorded until it was killed: couchgauge report %s (remove the file when done)", path)
+	}
+	return nil
 }

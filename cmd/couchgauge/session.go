@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -19,29 +21,50 @@ const cleanupPatience = 10 * time.Second
 // to the recording and to the rows, and what was measured is printed however
 // the run ends.
 type session struct {
-	recording *results.Recording // nil when it is not kept
+	recording *results.Recording
+	temporary string // its file, if nobody asked to keep it
 	collector *results.Collector
 	lost      error // first failure of the recording; the run goes on without it
 	stderr    io.Writer
 }
 
-// begin records the header, to path too unless it is empty.
+// begin starts the recording at path. Without a path it is kept in the state
+// folder only until the table is printed, so that a run that is killed can
+// still be reported.
 func begin(run *results.Run, path string, stderr io.Writer) (*session, error) {
 	s := &session{collector: results.NewCollector(), stderr: stderr}
-	if path != "" {
-		recording, err := results.Create(path, run)
-		if err != nil {
-			return nil, usagef("-o: %w", err)
+	var err error
+	if path == "" {
+		if s.temporary, err = temporaryRecording(run.ID); err != nil {
+			return nil, err
 		}
-		s.recording = recording
+		path = s.temporary
+	}
+	if s.recording, err = results.Create(path, run); err != nil {
+		return nil, usagef("-o: %w", err)
 	}
 	return s, s.collector.Write(run)
+}
+
+// recordingSuffix ends the names of recordings in the state folder.
+const recordingSuffix = ".jsonl.zst"
+
+// temporaryRecording is where a run is recorded that nobody asked to keep.
+func temporaryRecording(runID string) (string, error) {
+	dir, err := couch.StateDir(os.Getenv)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("folder for recordings: %w", err)
+	}
+	return filepath.Join(dir, runID+recordingSuffix), nil
 }
 
 // Write records one record. A recording that cannot be written, as on a full
 // disk, costs the recording and not the run.
 func (s *session) Write(rec results.Record) error {
-	if s.recording != nil && s.lost == nil {
+	if s.lost == nil {
 		if s.lost = s.recording.Write(rec); s.lost != nil {
 			warn(s.stderr, "%v: the run goes on, its recording ends here", s.lost)
 		}
@@ -60,13 +83,14 @@ func (s *session) end(ctx context.Context, runErr error, stdout io.Writer, forma
 		end.Error = couch.Redact(runErr.Error())
 	}
 	errs := []error{s.Write(end)}
-	if s.recording != nil {
-		if err := s.recording.Close(); s.lost == nil {
-			s.lost = err
-		}
+	if err := s.recording.Close(); s.lost == nil {
+		s.lost = err
 	}
 	summary := s.collector.Summary()
 	errs = append(errs, results.Print(stdout, format, summary, results.Options{}))
+	if s.temporary != "" && errs[1] == nil {
+		os.Remove(s.temporary)
+	}
 	switch err := errors.Join(errs...); {
 	case err != nil:
 		return err
