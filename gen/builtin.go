@@ -36,7 +36,7 @@ func BuiltinTemplate(name string) (*Template, error) {
 // The sizes in bytes of the smallest and the largest document of DocTemplate.
 // The largest is eight times what CouchDB takes unless told otherwise (fact 11).
 const (
-	MinDocument = int64(len(documentHead + `0000000000","text":""}`))
+	MinDocument = int64(len(documentHead + idZeros + `","text":""}`))
 	MaxDocument = int64(64_000_000)
 )
 

@@ -37,8 +37,8 @@ func gzipLength(t testing.TB, b []byte, level int) int {
 
 func TestTextCompressesLikeText(t *testing.T) {
 	const couchdbLevel = 8 // [attachments] compression_level
-	for _, size := range []int64{16_000, 100_000, 2_000_000} {
-		for seed := range uint64(2) {
+	for _, size := range []int64{16_000, 300_000} {
+		for _, seed := range []uint64{1, 2, 3} {
 			b := all(t, Attachment{Text, seed, size, 0})
 			for name, length := range map[string]int{
 				"gzip":         gzipLength(t, b, gzip.DefaultCompression),
@@ -59,9 +59,9 @@ func TestRandomDoesNotCompress(t *testing.T) {
 		size    int64
 		options []zstd.EOption
 	}{
-		"default": {64 << 20, nil},
+		"default": {16 << 20, nil},
 		// The window holds each ring many times over.
-		"best, long window": {8 << 20, []zstd.EOption{
+		"best, long window": {4 << 20, []zstd.EOption{
 			zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(8 << 20),
 		}},
 		"smaller than the rings": {50_000, nil},

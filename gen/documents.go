@@ -12,13 +12,13 @@ type Documents struct {
 
 const (
 	idPrefix = "doc-"
-	idDigits = 10
+	idZeros  = "0000000000" // the digits of id 0
 )
 
 // ID returns the id of document n, such as "doc-0000000042", for n below
 // 10^10. Ids sort as their numbers do.
 func (d Documents) ID(n int64) string {
-	id := []byte(idPrefix + "0000000000")
+	id := []byte(idPrefix + idZeros)
 	putNumber(id[len(idPrefix):], n)
 	return string(id)
 }
@@ -33,7 +33,7 @@ func (d Documents) Append(dst []byte, n int64) []byte {
 	dst = slices.Grow(dst, d.Template.size)[:start+d.Template.size]
 	doc := dst[start:]
 	d.Template.vary(doc, stream(keyOf(d.Seed, uint64(n))))
-	putNumber(doc[len(documentHead):][:idDigits], n)
+	putNumber(doc[len(documentHead):][:len(idZeros)], n)
 	return dst
 }
 

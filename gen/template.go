@@ -38,7 +38,7 @@ func ParseTemplate(text []byte) (*Template, error) {
 	if object[0] != '{' {
 		return nil, errors.New("template: not a JSON object, which a document is")
 	}
-	doc := []byte(documentHead + `0000000000"`)
+	doc := []byte(documentHead + idZeros + `"`)
 	id := len(doc)
 	for _, member := range members(object) {
 		if !reserved(member) {
