@@ -1,6 +1,10 @@
 package gen
 
-import "math/big"
+import (
+	"math"
+	"math/big"
+	"strconv"
+)
 
 // FormatBytes returns the shortest text that says exactly n bytes, n ≥ 0:
 // "10 MB", "64 KiB", "1048575 B". Of texts of one length it takes the one with
@@ -22,4 +26,20 @@ func formatBytes(n int64, sep string) string {
 		}
 	}
 	return shortest
+}
+
+// RoundBytes returns about n bytes, n ≥ 0, in decimal units with three digits,
+// for people: "407 MB", "1.43 GB", "999 B".
+func RoundBytes(n int64) string {
+	value, unit := float64(n), 0
+	names := []string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
+	for value >= 999.5 {
+		value /= 1000
+		unit++
+	}
+	decimals := 0
+	if unit > 0 {
+		decimals = max(0, 2-int(math.Log10(value)))
+	}
+	return strconv.FormatFloat(value, 'f', decimals, 64) + " " + names[unit]
 }

@@ -57,7 +57,7 @@ func refuseLarge(planned int64, limit string) error {
 	}
 	if planned > most {
 		return usagef("the plan writes %s, more than --max-bytes %s allows: choose fewer samples, sizes or methods, or raise it",
-			gen.FormatBytes(planned), limit)
+			gen.RoundBytes(planned), limit)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func runUpload(cmd *cobra.Command, args []string, plan upload.Plan, flags upload
 	}
 	cells := len(plan.Cells())
 	fmt.Fprintf(cmd.ErrOrStderr(), "%d cells, %d samples and %d warm-ups of each, %s to write to %s\n",
-		cells, plan.Samples, plan.Warmup, gen.FormatBytes(plan.Bytes()), server.URL())
+		cells, plan.Samples, plan.Warmup, gen.RoundBytes(plan.Bytes()), server.URL())
 	var progress upload.Progress
 	done := showProgress(cmd.ErrOrStderr(), &progress)
 	_, runErr := upload.Run{Plan: plan, Server: server, Database: db, Sink: s, Progress: &progress}.Measure(ctx)
