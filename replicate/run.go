@@ -1,0 +1,237 @@
+package replicate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"couchgauge/results"
+)
+
+// Outcome counts the samples of a run, warm-ups left out.
+type Outcome struct {
+	Samples  int
+	Failed   int // jobs that did not end well, and documents that are missing
+	Verified int
+}
+
+// add counts a sample.
+func (o *Outcome) add(s *results.Sample) {
+	if s.Warmup {
+		return
+	}
+	o.Samples++
+	if s.Error != "" {
+		o.Failed++
+	}
+	if s.Verified {
+		o.Verified++
+	}
+}
+
+// StoppedError says that a run ended early because nothing more can be
+// measured.
+type StoppedError struct {
+	LastGood string // the cell of the last sample that was right; "" = none
+	Err      error
+}
+
+func (e *StoppedError) Error() string {
+	last := "no replication had worked before"
+	if e.LastGood != "" {
+		last = "the last cell that worked was " + e.LastGood
+	}
+	return fmt.Sprintf("stopped: %v; %s", e.Err, last)
+}
+
+func (e *StoppedError) Unwrap() error { return e.Err }
+
+// Measure fills the sources, takes all samples of the plan, and writes cells,
+// samples and events to the sink. It returns what was measured so far together
+// with its error: a *StoppedError, the sink's, or the context's.
+func (s *Session) Measure(ctx context.Context) (Outcome, error) {
+	var out Outcome
+	for i := range s.cells {
+		if err := s.env.Sink.Write(&s.cells[i].Cell); err != nil {
+			return out, err
+		}
+	}
+	if err := s.warnEffects(); err != nil {
+		return out, err
+	}
+	if err := s.fillSources(ctx); err != nil {
+		return out, s.stopped(ctx, err, "")
+	}
+	groups := s.groups()
+	ledgers := make([]ledger, len(groups))
+	s.env.Progress.of.Store(int64(len(groups) * (s.plan.Samples + s.plan.Warmup)))
+	lastGood := ""
+	for _, t := range s.plan.schedule(len(groups)) {
+		g, l := groups[t.group], &ledgers[t.group]
+		s.env.Progress.done.Add(1)
+		if l.over {
+			continue
+		}
+		label := g[0].label()
+		s.env.Progress.doing.Store(&label)
+		samples, err := s.turn(ctx, g, t)
+		for i := range samples {
+			out.add(&samples[i])
+			if samples[i].Error == "" {
+				lastGood = label
+			}
+			if err := s.env.Sink.Write(&samples[i]); err != nil {
+				return out, err
+			}
+		}
+		if err != nil {
+			return out, s.stopped(ctx, err, lastGood)
+		}
+		if why := l.note(t, samples, s.plan.MaxTime); why != "" {
+			if err := s.event(&g[0], l.failures > 0, "%s: %s", label, why); err != nil {
+				return out, err
+			}
+		}
+		if err := s.reachable(ctx, samples); err != nil {
+			return out, s.stopped(ctx, err, lastGood)
+		}
+	}
+	return out, s.tellCosts(groups, ledgers)
+}
+
+// stopped is the error of a run that ended early.
+func (s *Session) stopped(ctx context.Context, err error, lastGood string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &StoppedError{lastGood, err}
+}
+
+// fillSources fills what the cells share.
+func (s *Session) fillSources(ctx context.Context) error {
+	for _, data := range s.plan.shapes() {
+		for number := range s.plan.sources(data) {
+			e, err := s.create(ctx, &s.env.Source, "s")
+			if err != nil {
+				return err
+			}
+			if err := s.fillSource(ctx, e, data, number); err != nil {
+				return err
+			}
+			s.sources[data] = append(s.sources[data], e)
+		}
+	}
+	return nil
+}
+
+// turn takes one sample of each cell of a group, on the same databases. An
+// error means that no sample could be taken.
+func (s *Session) turn(ctx context.Context, g []cell, t turn) ([]results.Sample, error) {
+	x := &sample{Session: s, cell: g[0]}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		if err := x.close(ctx); err != nil {
+			// The session's end tries again, and tells.
+			return
+		}
+	}()
+	if err := s.configure(ctx, g[0]); err != nil {
+		return nil, err
+	}
+	if err := x.open(ctx); err != nil {
+		return nil, err
+	}
+	var list []results.Sample
+	for _, c := range g {
+		x.cell = c
+		if c.update > 0 {
+			source := x.databases[0]
+			if err := update(ctx, source.peer.Server, source.db, c.shape, 0, c.update); err != nil {
+				return list, err
+			}
+		}
+		r := x.take(ctx)
+		r.Round, r.Warmup = t.round, t.warmup
+		if ctx.Err() != nil {
+			r.Error, r.Verified = "interrupted", false
+		}
+		list = append(list, r)
+		if r.Error != "" {
+			break // the next round of updates would start from something else
+		}
+	}
+	return list, ctx.Err()
+}
+
+// reachable asks the servers, after a sample that failed, whether they are
+// still there.
+func (s *Session) reachable(ctx context.Context, samples []results.Sample) error {
+	if len(samples) == 0 || samples[len(samples)-1].Error == "" {
+		return nil
+	}
+	peers := []*Peer{&s.env.Source, &s.env.Target}
+	if s.env.Replicator != nil {
+		peers = append(peers, s.env.Replicator)
+	}
+	for _, p := range peers {
+		if _, err := p.Server.Hello(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// label names a cell for people.
+func (c cell) label() string {
+	var parts []string
+	for _, l := range c.Levels {
+		if l.Factor == "driver" || l.Factor == "topology" {
+			parts = append(parts, l.Text)
+			continue
+		}
+		parts = append(parts, l.Factor+"="+l.Text)
+	}
+	return strings.Join(parts, " ")
+}
+
+// ledger is what is known of a group's samples so far.
+type ledger struct {
+	taken    int // measured samples
+	failures int // in a row
+	spent    time.Duration
+	over     bool
+	times    []float64 // of the first cell's good samples, in seconds
+}
+
+// mostFailures in a row end a group.
+const mostFailures = 3
+
+// note enters a turn, and says why the group gets no more, if so.
+func (l *ledger) note(t turn, samples []results.Sample, maxTime time.Duration) string {
+	last := samples[len(samples)-1]
+	if last.Error != "" {
+		l.failures++
+	} else {
+		l.failures = 0
+	}
+	if !t.warmup {
+		l.taken++
+		if samples[0].Error == "" {
+			l.times = append(l.times, time.Duration(samples[0].Duration).Seconds())
+		}
+	}
+	for _, s := range samples {
+		l.spent += time.Duration(s.Duration)
+	}
+	switch {
+	case l.failures >= mostFailures:
+		l.over = true
+		return fmt.Sprintf("given up after %d failures in a row: %s", l.failures, last.Error)
+	case maxTime > 0 && l.spent >= maxTime && l.taken >= leastSamples:
+		l.over = true
+		return fmt.Sprintf("no more samples after %d, which took %v", l.taken, l.spent.Round(time.Millisecond))
+	}
+	return ""
+}
