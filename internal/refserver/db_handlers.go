@@ -115,10 +115,10 @@ var errSequence = badRequest("Malformed sequence supplied in 'since' parameter."
 
 // parseSeq reads a sequence. That of another database is 0: everything is new.
 func (db *database) parseSeq(text string) (uint64, error) {
-	text = strings.Trim(text, `"`)
-	if text == "0" || text == "" {
+	if text == "0" {
 		return 0, nil
 	}
+	text = strings.Trim(text, `"`)
 	if _, opaque, found := strings.Cut(text, "-"); found {
 		text = opaque
 	}

@@ -95,24 +95,23 @@ func (t *readTx) revisions(id string, revs []rev, all bool, o docOptions) ([]ope
 		return nil, err
 	}
 	var found []int
-	var out []openedRev
+	var missing []openedRev
 	switch {
 	case d == nil && all:
 		return nil, nil
 	case all:
 		found = d.tree.leaves()
-		slices.SortFunc(found, func(a, b int) int { return d.tree.nodes[a].compare(d.tree.nodes[b].rev) })
 	case d == nil:
 		for _, r := range revs {
-			out = append(out, openedRev{rev: r})
+			missing = append(missing, openedRev{rev: r})
 		}
-		return out, nil
+		return missing, nil
 	default:
 		for _, r := range revs {
 			i := d.tree.find(r)
 			switch {
 			case i == noParent:
-				out = append(out, openedRev{rev: r})
+				missing = append(missing, openedRev{rev: r})
 			case o.latest:
 				for _, leaf := range d.tree.below(i) {
 					if !slices.Contains(found, leaf) {
@@ -124,11 +123,12 @@ func (t *readTx) revisions(id string, revs []rev, all bool, o docOptions) ([]ope
 			}
 		}
 	}
+	slices.SortFunc(found, func(a, b int) int { return d.tree.nodes[a].compare(d.tree.nodes[b].rev) })
 	var opened []openedRev
 	for _, i := range found {
 		n := &d.tree.nodes[i]
 		if n.body == 0 {
-			opened = append(opened, openedRev{rev: n.rev})
+			missing = append(missing, openedRev{rev: n.rev})
 			continue
 		}
 		doc, err := t.load(id, d, i)
@@ -138,7 +138,7 @@ func (t *readTx) revisions(id string, revs []rev, all bool, o docOptions) ([]ope
 		doc.since(o.attsSince)
 		opened = append(opened, openedRev{doc: doc, rev: n.rev})
 	}
-	return append(opened, out...), nil
+	return append(opened, missing...), nil
 }
 
 // openBlob opens the stored bytes of an attachment. A small one is copied, so

@@ -54,7 +54,8 @@ type edited struct {
 }
 
 // write applies the edits in one transaction and returns their outcomes. An
-// error means that none was applied.
+// error means that none was applied. A document that several of them change gets
+// one sequence.
 func (db *database) write(edits []*edit) ([]edited, error) {
 	out := make([]edited, len(edits))
 	err := db.update(func(t *writeTx) error {
@@ -63,13 +64,14 @@ func (db *database) write(edits []*edit) ([]edited, error) {
 				return err
 			}
 		}
+		w := batch{writeTx: t, docs: make(map[string]*batchDoc, len(edits))}
 		for i, e := range edits {
-			out[i].rev, out[i].err = t.apply(e)
+			out[i].rev, out[i].err = w.apply(e)
 			if _, ok := out[i].err.(*apiError); out[i].err != nil && !ok {
 				return fmt.Errorf("write document %q: %w", e.id, out[i].err)
 			}
 		}
-		return nil
+		return w.finish()
 	})
 	for i, e := range edits {
 		if err != nil || out[i].err != nil {
@@ -80,6 +82,52 @@ func (db *database) write(edits []*edit) ([]edited, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// batch is the documents that a list of edits touches.
+type batch struct {
+	*writeTx
+	docs  map[string]*batchDoc
+	order []*batchDoc
+}
+
+// batchDoc is one of them: its record with the edits so far.
+type batchDoc struct {
+	docRecord
+	id      string
+	fresh   bool // there was none before, and no edit has made one yet
+	changed bool
+	before  summary
+}
+
+func (w *batch) doc(id string) (*batchDoc, error) {
+	if d := w.docs[id]; d != nil {
+		return d, nil
+	}
+	record, err := w.writeTx.doc(id)
+	if err != nil {
+		return nil, err
+	}
+	d := &batchDoc{id: id, fresh: record == nil}
+	if record != nil {
+		d.docRecord = *record
+	}
+	d.before = summarize(&d.tree, d.fresh)
+	w.docs[id] = d
+	w.order = append(w.order, d)
+	return d, nil
+}
+
+// finish stores the documents that were changed.
+func (w *batch) finish() error {
+	for _, d := range w.order {
+		if d.changed {
+			if err := w.putDoc(d.id, &d.docRecord, d.before); err != nil {
+				return fmt.Errorf("write document %q: %w", d.id, err)
+			}
+		}
+	}
+	return nil
 }
 
 // resolveStubs replaces the stubs of e by the attachments of the revision it is
@@ -150,64 +198,58 @@ func (t *writeTx) ancestorWithBody(d *docRecord, e *edit) int {
 	return noParent
 }
 
-// apply writes one edit whose stubs are resolved.
-func (t *writeTx) apply(e *edit) (rev, error) {
+// apply makes one edit whose stubs are resolved.
+func (w *batch) apply(e *edit) (rev, error) {
 	if isLocal(e.id) {
-		return t.applyLocal(e)
+		return w.applyLocal(e)
 	}
-	d, err := t.doc(e.id)
+	d, err := w.doc(e.id)
 	if err != nil {
 		return rev{}, err
 	}
-	fresh := d == nil
-	if fresh {
-		d = &docRecord{}
-	}
-	before := summarize(&d.tree, fresh)
-	var made rev
 	if e.replicated {
-		made = e.base()
-		if d.tree.find(made) != noParent {
-			return made, t.extendHistory(e, d, before)
-		}
-		leaf, err := t.putContent(e, made)
-		if err != nil {
-			return rev{}, err
-		}
-		d.tree.merge(e.ids, leaf)
-	} else {
-		if fresh && e.pos > 0 && len(e.atts) == 0 {
-			d.tree.merge(e.ids, node{rev: e.base()}) // see parentOf
-		}
-		parent, err := parentOf(d, e, fresh)
-		if err != nil {
-			return rev{}, err
-		}
-		var base rev
-		if parent != noParent {
-			base = d.tree.nodes[parent].rev
-		}
-		t.setRevpos(e)
-		made = rev{base.pos + 1, newRevID(e.deleted, base, e.body, e.attachments())}
-		leaf, err := t.putContent(e, made)
-		if err != nil {
-			return rev{}, err
-		}
-		leaf.parent = parent
-		d.tree.nodes = append(d.tree.nodes, leaf)
+		return e.base(), w.replicate(e, d)
 	}
-	return made, t.putDoc(e.id, d, before)
+	if d.fresh && e.pos > 0 && len(e.atts) == 0 {
+		d.tree.merge(e.ids, node{rev: e.base()}) // see parentOf
+	}
+	parent, err := parentOf(d, e)
+	if err != nil {
+		return rev{}, err
+	}
+	var base rev
+	if parent != noParent {
+		base = d.tree.nodes[parent].rev
+	}
+	e.setRevpos()
+	made := rev{base.pos + 1, newRevID(e.deleted, base, e.body, e.attachments())}
+	leaf, err := w.putContent(e, made)
+	if err != nil {
+		return rev{}, err
+	}
+	leaf.parent = parent
+	d.tree.nodes = append(d.tree.nodes, leaf)
+	d.fresh, d.changed = false, true
+	return made, nil
 }
 
-// extendHistory takes over what a replicated edit knows of the past of a revision
-// that is here already.
-func (t *writeTx) extendHistory(e *edit, d *docRecord, before summary) error {
-	known := tree{slices.Clone(d.tree.nodes)}
-	if res, changed := known.merge(e.ids, node{rev: e.base()}); res != nothingNew || !changed {
+// replicate adds a revision that was made elsewhere, with its history. Of one
+// that is here already only the history is taken over, as far as it is new.
+func (w *batch) replicate(e *edit, d *batchDoc) error {
+	if d.tree.find(e.base()) != noParent {
+		known := tree{slices.Clone(d.tree.nodes)}
+		if res, changed := known.merge(e.ids, node{rev: e.base()}); res == nothingNew && changed {
+			d.tree, d.changed = known, true
+		}
 		return nil
 	}
-	d.tree = known
-	return t.putDoc(e.id, d, before)
+	leaf, err := w.putContent(e, e.base())
+	if err != nil {
+		return err
+	}
+	d.tree.merge(e.ids, leaf)
+	d.fresh, d.changed = false, true
+	return nil
 }
 
 // parentOf is the revision that an interactive edit extends, by CouchDB's rules:
@@ -215,11 +257,11 @@ func (t *writeTx) extendHistory(e *edit, d *docRecord, before summary) error {
 // made again. Anything else is a conflict, with one exception that is CouchDB's
 // own: where a document never was, the revision named is believed, unless the
 // edit has attachments.
-func parentOf(d *docRecord, e *edit, fresh bool) (int, error) {
+func parentOf(d *batchDoc, e *edit) (int, error) {
 	switch {
-	case fresh && e.pos == 0:
+	case d.fresh && e.pos == 0:
 		return noParent, nil
-	case fresh:
+	case d.fresh:
 		if i := d.tree.find(e.base()); i != noParent {
 			return i, nil
 		}
@@ -238,7 +280,7 @@ func parentOf(d *docRecord, e *edit, fresh bool) (int, error) {
 }
 
 // setRevpos gives new bytes the generation they are attached in.
-func (t *writeTx) setRevpos(e *edit) {
+func (e *edit) setRevpos() {
 	for i := range e.atts {
 		if e.atts[i].data != nil {
 			e.atts[i].revpos = e.pos + 1

@@ -72,8 +72,13 @@ func (x *exchange) database() error {
 var dbHandlers = map[string]func(*exchange, *database) error{
 	"_all_docs":           (*exchange).allDocs,
 	"_bulk_docs":          (*exchange).bulkDocs,
+	"_bulk_get":           (*exchange).bulkGet,
+	"_changes":            (*exchange).changes,
 	"_compact":            (*exchange).compact,
 	"_ensure_full_commit": (*exchange).ensureFullCommit,
+	"_find":               (*exchange).find,
+	"_missing_revs":       (*exchange).missingRevs,
+	"_revs_diff":          (*exchange).revsDiff,
 	"_revs_limit":         (*exchange).revsLimit,
 	"_security":           (*exchange).security,
 }
