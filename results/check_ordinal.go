@@ -22,7 +22,7 @@ func findOrdinal(s *Summary) []string {
 		if len(series) < 3 || !rising || last.Median < ordinalGrowth*first.Median || !(mannWhitney(last.times, first.times) < 1-confidence) {
 			continue
 		}
-		found = append(found, fmt.Sprintf("%s: each attachment added to the document takes longer than the one before, number %s %s times as long as number 1: put them into one request (multipart) or into documents of their own",
+		found = append(found, fmt.Sprintf("%s: each attachment added to the document takes longer than the one before; number %s takes %s times as long as number 1: put them into one request (multipart) or into documents of their own",
 			s.names([]*Row{first}), last.levelText("ordinal"), digits(last.Median/first.Median)))
 	}
 	return found

@@ -22,9 +22,7 @@ type headLine struct {
 func header(s *Summary) []headLine {
 	r := &s.Run
 	h := []headLine{{name: "run", text: r.ID + ", " + when(s)}}
-	for i := range r.Servers {
-		h = append(h, serverLines(&r.Servers[i], len(r.Servers) > 1)...)
-	}
+	h = append(h, serversLines(r.Servers)...)
 	h = append(h,
 		headLine{name: "client", text: clientText(r)},
 		headLine{name: "data", text: dataText(s)},
@@ -67,6 +65,23 @@ func when(s *Summary) string {
 	return text
 }
 
+// serversLines describes the servers. What is the same of all is told once.
+func serversLines(servers []Server) []headLine {
+	var h []headLine
+	var first []headLine
+	for i := range servers {
+		lines := serverLines(&servers[i], len(servers) > 1)
+		if i == 0 {
+			first = lines
+		} else if slices.Equal(lines[1:], first[1:]) {
+			lines = append(lines[:1], headLine{text: "otherwise as " + servers[0].Role})
+		}
+		h = append(h, lines...)
+	}
+	return h
+}
+
+// serverLines describes one server; the first line names it.
 func serverLines(v *Server, several bool) []headLine {
 	name := "server"
 	if several {
@@ -123,6 +138,9 @@ func product(welcome json.RawMessage) string {
 	if json.Unmarshal(welcome, &w) != nil {
 		return ""
 	}
+	if w.Vendor.Name == "The Apache Software Foundation" {
+		w.Vendor.Name = "Apache CouchDB"
+	}
 	return join(" ", w.Vendor.Name, w.Version)
 }
 
@@ -135,22 +153,37 @@ func clientText(r *Run) string {
 // dataText is the data's shape: what the command said of it and the levels
 // that are the same in all cells.
 func dataText(s *Summary) string {
-	text := settingsText(s.Run.Data)
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(s.Run.Data)) {
+		parts = append(parts, k+" "+s.Run.Data[k])
+	}
 	for _, l := range constant(s.Rows) {
-		if _, told := s.Run.Data[l.Factor]; !told {
-			text = join(", ", text, l.Factor+" "+l.Text)
+		_, told := s.Run.Data[l.Factor]
+		_, spelled := s.Run.Data[strings.ReplaceAll(l.Factor, "_", " ")]
+		if !told && !spelled {
+			parts = append(parts, l.Factor+" "+l.Text)
 		}
 	}
-	return text
+	return strings.Join(parts, "; ")
 }
 
-// settingsText lists a map's entries in order.
+// settingsText lists a map's entries in order. Names that share a value, such
+// as "default (not set)", come together after the others.
 func settingsText(m map[string]string) string {
-	var all []string
+	shared := map[string][]string{} // names by value
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		all = append(all, k+" "+m[k])
+		shared[m[k]] = append(shared[m[k]], k)
 	}
-	return strings.Join(all, ", ")
+	var single, grouped []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		switch names := shared[m[k]]; {
+		case len(names) == 1:
+			single = append(single, k+" "+m[k])
+		case names[0] == k:
+			grouped = append(grouped, m[k]+": "+strings.Join(names, ", "))
+		}
+	}
+	return strings.Join(append(single, grouped...), "; ")
 }
 
 func durationOrNone(name string, s Seconds) string {

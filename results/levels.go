@@ -43,7 +43,7 @@ func (r *Row) levelText(factor string) string {
 		return r.Server
 	}
 	l, _ := r.Level(factor)
-	return l.Text
+	return oneLine(l.Text)
 }
 
 // name tells a row from the others by the levels that vary: "raw 10MB
@@ -63,14 +63,13 @@ func (r *Row) name(varied []string) string {
 	return strings.Join(parts, " ")
 }
 
-// firstLevel returns the first level of a factor that a row has.
-func firstLevel(rows []Row, factor string) Level {
-	for i := range rows {
-		if l, ok := rows[i].Level(factor); ok {
-			return l
-		}
-	}
-	return Level{}
+// numeric says whether a factor's levels are numbers.
+func numeric(rows []Row, factor string) bool {
+	return !slices.ContainsFunc(rows, func(r Row) bool {
+		l, ok := r.Level(factor)
+		_, isNumber := number(l.Value).(float64)
+		return ok && !isNumber
+	})
 }
 
 // heading names a factor over its column.

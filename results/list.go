@@ -12,10 +12,10 @@ var listFigures = []struct {
 	always       bool
 	text         func(float64) string
 }{
-	{"startup_s", "startup s", true, digits},
+	{"startup_s", "startup", true, duration},
 	{"docs_per_s", "docs/s", true, digits},
 	{"bytes_per_s", "MB/s", true, rate},
-	{"bulk_get_docs", "bulk_get docs", true, digits},
+	{"bulk_get_docs", "bulk_get", true, digits},
 	{"doc_write_failures", "failures", false, digits},
 	{"matches", "matches", false, digits},
 	{"counted", "counted", true, digits},
@@ -35,8 +35,7 @@ func listSection(s *Summary) section {
 	names := func() *grid {
 		g := &grid{rows: make([][]string, len(s.Rows))}
 		for _, f := range factors {
-			_, numeric := number(firstLevel(s.Rows, f).Value).(float64)
-			g.add(gridColumn{head: heading(f), left: !numeric}, func(i int) string { return s.Rows[i].levelText(f) })
+			g.add(gridColumn{head: heading(f), left: !numeric(s.Rows, f)}, func(i int) string { return s.Rows[i].levelText(f) })
 		}
 		return g
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -49,7 +50,7 @@ func writeHeadLine(b *bytes.Buffer, l headLine) {
 		fmt.Fprintf(b, "  %s\n", text)
 		return
 	}
-	fmt.Fprintf(b, "- **%s** %s\n", l.name, text)
+	fmt.Fprintf(b, "- **%s:** %s\n", l.name, text)
 }
 
 func writeTable(b *bytes.Buffer, g *grid) {
@@ -98,15 +99,21 @@ func writeTable(b *bytes.Buffer, g *grid) {
 	}
 }
 
-// strong marks what writeTable prints in bold, with characters that escape
-// leaves alone.
-func strong(s string) string { return "\x01" + s + "\x02" }
+// strong marks what writeTable prints in bold, with characters of the
+// private use area that escape leaves alone.
+func strong(s string) string { return "\ue000" + s + "\ue001" }
 
-var bold = strings.NewReplacer("\x01", "**", "\x02", "**")
+var bold = strings.NewReplacer("\ue000", "**", "\ue001", "**")
 
 var markdownEscapes = strings.NewReplacer(
-	`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "`", "\\`", "[", `\[`, "_", `\_`, "~", `\~`, "\r", " ", "\n", " ",
+	`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "`", "\\`", "[", `\[`, "~", `\~`,
 )
 
-// escape lets text stand for itself.
-func escape(s string) string { return markdownEscapes.Replace(s) }
+// openingUnderscore is one that could start emphasis; those inside a word
+// cannot.
+var openingUnderscore = regexp.MustCompile(`(^|[^\pL\pN])_`)
+
+// escape lets text stand for itself, on one line.
+func escape(s string) string {
+	return openingUnderscore.ReplaceAllString(markdownEscapes.Replace(oneLine(s)), `${1}\_`)
+}

@@ -25,7 +25,7 @@ func newPage(s *Summary) *page {
 	case len(s.Rows) == 0:
 	case s.Run.Command == upload:
 		p.sections = append(p.sections, newPivot(s.Rows).section())
-		if rows := phaseRows(s.Rows); len(rows) > 0 {
+		if rows := phaseRows(s.Rows); len(phasesOf(rows)) > 0 {
 			p.sections = append(p.sections, phaseSection(rows, varied(s.Rows)))
 		}
 	default:

@@ -80,7 +80,7 @@ func (p *pivot) section() section {
 func (p *pivot) names() *grid {
 	g := &grid{rows: make([][]string, len(p.lines))}
 	for f, name := range p.factors {
-		c := gridColumn{head: heading(name), left: name != "size_bytes"}
+		c := gridColumn{head: heading(name), left: !numeric(p.rows, name)}
 		g.add(c, func(i int) string { return p.lines[i].levels[f] })
 	}
 	return g

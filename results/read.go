@@ -63,7 +63,7 @@ func readLines(r io.Reader, each func(Record) error) error {
 		case n > 1 && isRun:
 			return fmt.Errorf("read line %d of the recording: a second run record", n)
 		case ended:
-			return fmt.Errorf("read line %d of the recording: a %s record after the end record", n, rec.Kind())
+			return fmt.Errorf("read line %d of the recording: a record of type %s after the end record", n, rec.Kind())
 		case isRun && run.Format > FormatVersion:
 			return fmt.Errorf("the recording has format version %d; this couchgauge reads up to %d", run.Format, FormatVersion)
 		}

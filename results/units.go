@@ -55,12 +55,16 @@ func digits(v float64) string {
 }
 
 // spread shows an interval as the larger of its distances from the median:
-// "±4%"; "±∞" where there is none.
+// "±4%", "±12x" from ten times the median on; "±∞" where there is none.
 func spread(median, low, high float64) string {
 	if math.IsNaN(low) || math.IsNaN(high) || !(median > 0) {
 		return "±∞"
 	}
-	return fmt.Sprintf("±%.0f%%", 100*halfWidth(median, low, high))
+	w := halfWidth(median, low, high)
+	if w >= 9.995 {
+		return fmt.Sprintf("±%.0fx", w)
+	}
+	return fmt.Sprintf("±%.0f%%", 100*w)
 }
 
 // halfWidth is the larger distance of an interval's ends from the median, as

@@ -2,17 +2,21 @@ package results
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 // wrap breaks text into lines of at most width characters: before a space,
 // after a comma, or anywhere if there is no other way. All lines but the
 // first start with indent.
+//
+// What servers say may hold line breaks and control characters; they become
+// blanks.
 func wrap(text string, width int, indent string) []string {
 	var lines []string
 	line := ""
 	room := func() int { return width - utf8.RuneCountInString(line) }
-	for _, piece := range pieces(text) {
+	for _, piece := range pieces(oneLine(text)) {
 		if utf8.RuneCountInString(piece) > room() && strings.TrimSpace(line) != "" {
 			lines = append(lines, line)
 			line, piece = indent, strings.TrimPrefix(piece, " ")
@@ -43,4 +47,15 @@ func pieces(text string) []string {
 		}
 	}
 	return append(out, text[start:])
+}
+
+// oneLine replaces control characters, which could move a terminal's
+// cursor or split a line of a table, by blanks.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
