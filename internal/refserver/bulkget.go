@@ -154,10 +154,10 @@ func (it *bulkGetItem) open(db *database, o docOptions) (opened []openedRev, err
 }
 
 func (e *bulkGetError) append(b []byte, id json.RawMessage) []byte {
-	b = append(append(b, `{"error":`...), appendJSONString(nil, e.error)...)
-	b = append(append(b, `,"id":`...), id...)
-	b = append(append(b, `,"reason":`...), appendJSONString(nil, e.reason)...)
+	b = append(append(b, `{"id":`...), id...)
 	b = append(append(b, `,"rev":`...), e.rev...)
+	b = append(append(b, `,"error":`...), appendJSONString(nil, e.error)...)
+	b = append(append(b, `,"reason":`...), appendJSONString(nil, e.reason)...)
 	return append(b, '}')
 }
 
@@ -167,7 +167,9 @@ func (db *database) writeBulkGetItem(w *bufio.Writer, it *bulkGetItem, o docOpti
 	if err != nil {
 		return err
 	}
-	w.WriteString(`{"docs":[`)
+	w.WriteString(`{"id":`)
+	w.Write(it.id)
+	w.WriteString(`,"docs":[`)
 	if it.err != nil {
 		w.WriteString(`{"error":`)
 		w.Write(it.err.append(nil, it.id))
@@ -188,9 +190,8 @@ func (db *database) writeBulkGetItem(w *bufio.Writer, it *bulkGetItem, o docOpti
 		}
 		w.WriteByte('}')
 	}
-	w.WriteString(`],"id":`)
-	w.Write(it.id)
-	return w.WriteByte('}')
+	_, err = w.WriteString("]}")
+	return err
 }
 
 func missingItem(r rev) *bulkGetError {
