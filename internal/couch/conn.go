@@ -22,6 +22,8 @@ type Conn struct {
 	*wire       // what HTTP writes and reads: TCP, or TLS on it
 	tcp   *wire // the same without TLS
 
+	interim interim // read by net/http's reader only
+
 	hold bool   // the next Write is a head that waits for its body
 	head []byte // one that waits
 
@@ -41,6 +43,7 @@ func (c *Conn) Received() int64 { return c.in.Load() }
 
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.wire.Read(p)
+	c.interim.see(p[:n])
 	if err != nil {
 		c.end()
 	}

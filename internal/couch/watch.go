@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
-	"strings"
 	"sync"
 	"time"
 )
@@ -35,7 +34,7 @@ type watch struct {
 	movedAt  time.Time
 	over     bool
 	wrote    bool // the whole request
-	retiring bool // the server said that it will close the connection
+	retiring bool // an informational answer said that the connection will close
 }
 
 // looks is how often the idle timeout is divided: a request ends at most one
@@ -65,9 +64,7 @@ func (c *Client) watch(ctx context.Context, r *Request) *watch {
 		}
 	}
 	trace.Got1xxResponse = func(code int, header textproto.MIMEHeader) error {
-		if announcesClose(header) {
-			x.retire()
-		}
+		x.sawInterim()
 		if got1xx != nil {
 			return got1xx(code, header)
 		}
@@ -155,10 +152,11 @@ func (x *watch) progress() (sent, received int64) {
 	return max(sent, 0), x.conn.Received() - x.fromIn
 }
 
-func (x *watch) retire() {
+// sawInterim is called by the connection's reader.
+func (x *watch) sawInterim() {
 	x.mu.Lock()
-	x.retiring = true
-	x.mu.Unlock()
+	defer x.mu.Unlock()
+	x.retiring = x.retiring || x.conn != nil && x.conn.interim.announcesClose()
 }
 
 // attach lets the watch go on until the answer's body has been read.
@@ -183,9 +181,7 @@ func (x *watch) end() {
 	}
 	x.cancel(nil)
 	if x.retiring {
-		// An informational answer said "Connection: close" (case U9), which
-		// net/http does not heed: it would write the next request into a
-		// connection that is about to close.
+		// By now the connection waits for the next request.
 		x.client.transport.CloseIdleConnections()
 	}
 }
@@ -211,16 +207,4 @@ func (b *watchedBody) Close() error {
 	err := b.body.Close()
 	b.watch.end()
 	return err
-}
-
-// announcesClose tells whether a head says "Connection: close".
-func announcesClose(h textproto.MIMEHeader) bool {
-	for _, line := range h["Connection"] {
-		for option := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(option), "close") {
-				return true
-			}
-		}
-	}
-	return false
 }
