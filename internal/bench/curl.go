@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -17,11 +16,11 @@ import (
 // prepared is one upload as couchgauge sends it, its body in a file, so that
 // another tool can send the same.
 type prepared struct {
-	method string
-	path   string // escaped, with the query
-	header http.Header
-	file   string
-	bytes  int64
+	method      string
+	target      string // path below the database, escaped, with the query
+	contentType string
+	file        string
+	bytes       int64
 }
 
 // prepare has couchgauge upload once and keeps the request that carried more
@@ -35,6 +34,7 @@ func (b *bench) prepare(ctx context.Context, sink *server, method string, size i
 	var failed error
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
+		r.Out.Host = r.In.Host // a form's Referer must name it (fact 6)
 		if r.In.ContentLength < size {
 			return
 		}
@@ -43,13 +43,9 @@ func (b *bench) prepare(ctx context.Context, sink *server, method string, size i
 			failed = err
 			return
 		}
-		p.method, p.path, p.bytes = r.In.Method, r.In.URL.RequestURI(), r.In.ContentLength
-		p.header = http.Header{}
-		for _, name := range []string{"Content-Type", "Referer"} {
-			if value := r.In.Header.Get(name); value != "" {
-				p.header.Set(name, value)
-			}
-		}
+		_, p.target, _ = strings.Cut(r.In.URL.RequestURI()[1:], "/") // couchgauge's database goes
+		p.method, p.bytes = r.In.Method, r.In.ContentLength
+		p.contentType = r.In.Header.Get("Content-Type")
 		r.Out.Body = keep{r.Out.Body, file}
 	}})
 	defer proxy.Close()
@@ -93,13 +89,9 @@ func (k keep) Close() error {
 // curl sends the prepared request and returns curl's own time of the transfer,
 // in seconds, from its start: connecting is in it.
 func (b *bench) curl(ctx context.Context, server *server, p prepared) (wall float64, u usage, err error) {
-	arguments := []string{"-sS", "-o", os.DevNull, "-X", p.method, "-T", p.file,
-		"-w", "%{http_code} %{size_upload} %{time_total}"}
-	for name := range p.header {
-		arguments = append(arguments, "-H", name+": "+p.header.Get(name))
-	}
-	arguments = append(arguments, strings.TrimSuffix(server.url, "/")+p.path)
-	output, u, err := b.command(ctx, "curl", arguments...).finish()
+	output, u, err := b.command(ctx, "curl", "-sS", "-o", os.DevNull, "-X", p.method, "-T", p.file,
+		"-H", "Content-Type: "+p.contentType, "-H", "Referer: "+server.url,
+		"-w", "%{http_code} %{size_upload} %{time_total}", server.url+database+"/"+p.target).finish()
 	if err != nil {
 		return 0, u, err
 	}

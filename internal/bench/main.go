@@ -60,7 +60,7 @@ var measurements = []struct {
 	{"upload base64", func(ctx context.Context, b *bench) error { return compareWithCurl(ctx, b, "base64") }},
 	{"upload multipart", func(ctx context.Context, b *bench) error { return compareWithCurl(ctx, b, "multipart") }},
 	{"upload form", func(ctx context.Context, b *bench) error { return compareWithCurl(ctx, b, "form") }},
-	{"small uploads", smallUploads},
+	{"small", smallUploads},
 	{"memory", memory},
 }
 

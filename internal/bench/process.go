@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"sync/atomic"
@@ -39,7 +41,8 @@ type usage struct {
 	memory int64         // the most that was resident, bytes; 0 where /proc does not tell
 }
 
-// finish runs the process to its end and returns what it printed.
+// finish runs the process to its end and returns what it printed, also when it
+// failed.
 func (p *process) finish() (output []byte, u usage, err error) {
 	var printed bytes.Buffer
 	p.Stdout = &printed
@@ -53,9 +56,9 @@ func (p *process) finish() (output []byte, u usage, err error) {
 	close(ended)
 	u = usage{cpu: p.ProcessState.UserTime() + p.ProcessState.SystemTime(), memory: <-watched}
 	if err != nil {
-		return nil, u, fmt.Errorf("%s: %w: %s", p.Args[0], err, p.complaints.String())
+		err = fmt.Errorf("%s: %w: %s", filepath.Base(p.Path), err, p.complaints.String())
 	}
-	return printed.Bytes(), u, nil
+	return printed.Bytes(), u, err
 }
 
 // watchResident reads the high-water mark of a process until it has ended. The
@@ -102,7 +105,7 @@ type server struct {
 	stopped atomic.Bool
 }
 
-var address = regexp.MustCompile(`http://\S+`)
+var address = regexp.MustCompile(`http://[^\s,]+`)
 
 // serve starts the reference server on a free port.
 func (b *bench) serve(ctx context.Context, flags ...string) (*server, error) {
@@ -123,6 +126,38 @@ func (b *bench) serve(ctx context.Context, flags ...string) (*server, error) {
 	}
 	go io.Copy(io.Discard, lines)
 	return &server{url: url, process: p}, nil
+}
+
+// database is what the peers upload to on the sink.
+const database = "couchgauge-bench"
+
+// sink starts a server that discards what it reads, with a database.
+func (b *bench) sink(ctx context.Context) (*server, error) {
+	s, err := b.serve(ctx, "--discard")
+	if err != nil {
+		return nil, err
+	}
+	if err := createDatabase(ctx, s.url+database); err != nil {
+		_, stopErr := s.stop()
+		return nil, errors.Join(err, stopErr)
+	}
+	return s, nil
+}
+
+func createDatabase(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusCreated {
+		return fmt.Errorf("create %s: %s", url, response.Status)
+	}
+	return nil
 }
 
 // stop ends the server and returns the most memory that it had resident.

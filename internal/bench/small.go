@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,7 +29,7 @@ func smallUploads(ctx context.Context, b *bench) (err error) {
 	if err := os.WriteFile(script, putScript, 0o600); err != nil {
 		return err
 	}
-	sink, err := b.serve(ctx, "--discard")
+	sink, err := b.sink(ctx)
 	if err != nil {
 		return err
 	}
@@ -38,17 +37,14 @@ func smallUploads(ctx context.Context, b *bench) (err error) {
 		_, stopErr := sink.stop()
 		err = errors.Join(err, stopErr)
 	}()
-	if err := createDatabase(ctx, sink.url+"couchgauge-bench"); err != nil {
-		return err
-	}
 	for _, connections := range []int{1, 16} {
-		f := figure{name: fmt.Sprintf("raw 10 B, %d connections", connections), unit: perSecond, limit: 0.5, atLeast: true}
+		f := figure{name: fmt.Sprintf("raw 10 B, connections: %d", connections), unit: perSecond, limit: 0.5, atLeast: true}
 		for range rounds {
 			ours, err := b.uploadsPerSecond(ctx, sink.url, connections)
 			if err != nil {
 				return err
 			}
-			peer, err := b.wrk(ctx, script, sink.url+"couchgauge-bench/document/a.bin", connections)
+			peer, err := b.wrk(ctx, script, sink.url+database+"/document/a.bin", connections)
 			if err != nil {
 				return err
 			}
@@ -59,29 +55,13 @@ func smallUploads(ctx context.Context, b *bench) (err error) {
 	return nil
 }
 
-func createDatabase(ctx context.Context, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPut, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusCreated {
-		return fmt.Errorf("create %s: %s", url, response.Status)
-	}
-	return nil
-}
-
 // uploadsPerSecond lets couchgauge upload 10 bytes over and over for about
 // three seconds.
 func (b *bench) uploadsPerSecond(ctx context.Context, url string, connections int) (float64, error) {
 	recording := filepath.Join(b.temporary, "small.jsonl.zst")
 	defer os.Remove(recording)
 	_, _, err := b.upload(ctx, url, "raw", 10, "--concurrency", strconv.Itoa(connections),
-		"--samples", "1000000", "--max-time", "3s", "-o", recording)
+		"--samples", "1000000", "--max-time", "3s", "--max-bytes", "1TB", "-o", recording)
 	if err != nil {
 		return 0, err
 	}

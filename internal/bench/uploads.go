@@ -34,21 +34,15 @@ func (b *bench) uploadCommand(ctx context.Context, url, method string, size int6
 
 func finishUpload(p *process) (row, usage, error) {
 	output, u, err := p.finish()
-	if err != nil {
-		return row{}, u, err
-	}
 	var table struct {
 		Rows []row `json:"rows"`
 	}
-	if err := json.Unmarshal(output, &table); err != nil {
-		return row{}, u, fmt.Errorf("read couchgauge's rows: %w", err)
-	}
-	if len(table.Rows) != 1 {
-		return row{}, u, fmt.Errorf("couchgauge printed %d rows, want 1", len(table.Rows))
+	if bad := json.Unmarshal(output, &table); bad != nil || len(table.Rows) != 1 {
+		return row{}, u, errors.Join(err, fmt.Errorf("couchgauge printed %d rows, want 1 (%v)", len(table.Rows), bad))
 	}
 	r := table.Rows[0]
-	if r.Failed > 0 || r.Samples == 0 {
-		return r, u, fmt.Errorf("%d samples and %d failed ones: %s", r.Samples, r.Failed, r.Error)
+	if err != nil || r.Failed > 0 || r.Samples == 0 {
+		return r, u, fmt.Errorf("%d samples and %d failed ones, the first: %q: %w", r.Samples, r.Failed, r.Error, err)
 	}
 	return r, u, nil
 }
@@ -61,7 +55,7 @@ func compareWithCurl(ctx context.Context, b *bench, method string) (err error) {
 	if b.missing("curl") {
 		return nil
 	}
-	sink, err := b.serve(ctx, "--discard")
+	sink, err := b.sink(ctx)
 	if err != nil {
 		return err
 	}
