@@ -160,7 +160,8 @@ func dataText(s *Summary) string {
 	for _, l := range constant(s.Rows) {
 		_, told := s.Run.Data[l.Factor]
 		_, spelled := s.Run.Data[strings.ReplaceAll(l.Factor, "_", " ")]
-		if !told && !spelled {
+		inTable := l.Factor == "method" || l.Factor == "size_bytes"
+		if !told && !spelled && !inTable {
 			parts = append(parts, l.Factor+" "+l.Text)
 		}
 	}

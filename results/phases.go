@@ -37,7 +37,7 @@ func phaseRows(rows []Row) []*Row {
 }
 
 // phaseSection shows where the time of the rows goes: each phase and its
-// share of the median. Phases that no row has are left out.
+// share of the median.
 func phaseSection(rows []*Row, varied []string) section {
 	varied = slices.DeleteFunc(slices.Clone(varied), func(f string) bool { return f == "size_bytes" })
 	u := commonUnit(rows)
@@ -47,6 +47,7 @@ func phaseSection(rows []*Row, varied []string) section {
 	s := section{
 		title: "Where the time goes at " + rows[0].levelText("size_bytes") + ": phases of the median sample, in " + u.name,
 		wide:  empty(), lead: 2,
+		legend: "phases that take less than 0.5 % everywhere are left out",
 	}
 	s.wide.add(gridColumn{head: "method", left: true}, name)
 	s.wide.add(gridColumn{head: "time"}, func(i int) string { return u.in(rows[i].Median) })
@@ -71,10 +72,11 @@ func phaseSection(rows []*Row, varied []string) section {
 	return s
 }
 
-// phasesOf lists the phases that took any time in any row.
+// phasesOf lists the phases that are worth a column: those that do not round
+// to 0 % in every row.
 func phasesOf(rows []*Row) []struct{ column, head string } {
 	return slices.DeleteFunc(slices.Clone(phaseHeads), func(p struct{ column, head string }) bool {
-		return !slices.ContainsFunc(rows, func(r *Row) bool { return r.phase(p.column) > 0 })
+		return !slices.ContainsFunc(rows, func(r *Row) bool { return r.phase(p.column) >= 0.005*r.Median && r.phase(p.column) > 0 })
 	})
 }
 
