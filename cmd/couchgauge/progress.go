@@ -4,40 +4,50 @@ import (
 	"io"
 	"time"
 
+	"couchgauge/replicate"
+	"couchgauge/upload"
+
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress is what a run tells while it goes on.
-type progress interface {
-	Samples() (done, of int64)
-	Bytes() (sent, of int64)
-	Doing() string
+// redraw is how often a bar is drawn.
+const redraw = 200 * time.Millisecond
+
+// showBytes draws how many bytes of the uploads were sent on w, if it is a
+// terminal, until the returned function is called.
+func showBytes(w io.Writer, p *upload.Progress) (done func()) {
+	return showBar(w, p.Doing, p.Bytes, progressbar.OptionShowBytes(true))
 }
 
-// showProgress draws a bar of the bytes on w, if it is a terminal, until the
-// returned function is called.
-func showProgress(w io.Writer, p progress) (done func()) {
+// showDocuments draws how many documents have arrived at the targets, likewise.
+func showDocuments(w io.Writer, p *replicate.Progress) (done func()) {
+	if terminal(w) {
+		p.Watch()
+	}
+	return showBar(w, p.Doing, p.Documents, progressbar.OptionShowCount())
+}
+
+func showBar(w io.Writer, doing func() string, far func() (have, of int64), options ...progressbar.Option) (done func()) {
 	if !terminal(w) {
 		return func() {}
 	}
-	_, total := p.Bytes()
-	bar := progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionShowBytes(true),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(20), progressbar.OptionThrottle(200*time.Millisecond))
+	bar := progressbar.NewOptions64(1, append(options, progressbar.OptionSetWriter(w),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(20), progressbar.OptionThrottle(redraw))...)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		ticker := time.NewTicker(200 * time.Millisecond)
+		ticker := time.NewTicker(redraw)
 		defer ticker.Stop()
 		for {
 			select {
 			case <-stop:
-				bar.Clear()
+				bar.Clear() // a bar that cannot be drawn is no loss
 				return
 			case <-ticker.C:
-				sent, total := p.Bytes()
-				bar.ChangeMax64(max(1, total))
-				bar.Describe(p.Doing())
-				bar.Set64(min(sent, total))
+				have, of := far()
+				bar.ChangeMax64(max(1, of))
+				bar.Describe(doing())
+				bar.Set64(min(have, max(1, of)))
 			}
 		}
 	}()

@@ -26,7 +26,7 @@ partial result kept.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newUpload(), newGen(), newReport(), newClean(), newServe(), newVersion())
+	root.AddCommand(newUpload(), newReplicate(), newGen(), newReport(), newClean(), newServe(), newVersion())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w (see %s --help)", err, cmd.CommandPath())
 	})

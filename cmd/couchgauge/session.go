@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,19 @@ import (
 
 // cleanupPatience bounds what is done after a run was interrupted.
 const cleanupPatience = 10 * time.Second
+
+// newRunID names a run, as its databases will be named.
+func newRunID() string {
+	return couch.NewRunID(time.Now(), rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+}
+
+// newRun begins the header of a run: who measures, when and with which command.
+func newRun(ctx context.Context, id, command string) *results.Run {
+	return &results.Run{
+		Format: results.FormatVersion, ID: id, Command: command, CommandLine: commandLine(os.Args[1:]),
+		Version: versionString(), Started: time.Now(), Client: describeClient(ctx),
+	}
+}
 
 // session carries one run from its header to its exit code: every record goes
 // to the recording and to the rows, and what was measured is printed however

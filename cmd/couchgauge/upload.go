@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"time"
 
 	"couchgauge/gen"
 	"couchgauge/internal/couch"
@@ -73,7 +70,7 @@ func runUpload(cmd *cobra.Command, args []string, plan upload.Plan, flags upload
 	if _, err := server.Hello(ctx); err != nil {
 		return err
 	}
-	id := couch.NewRunID(time.Now(), rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+	id := newRunID()
 	databases := server.NewDatabases(id)
 	defer func() {
 		if !flags.keep {
@@ -88,12 +85,9 @@ func runUpload(cmd *cobra.Command, args []string, plan upload.Plan, flags upload
 	if err != nil {
 		return err
 	}
-	run := &results.Run{
-		Format: results.FormatVersion, ID: id, Command: "upload", CommandLine: commandLine(os.Args[1:]),
-		Version: versionString(), Started: time.Now(), Seed: plan.Seed, Order: plan.Order,
-		Samples: plan.Samples, Warmup: plan.Warmup,
-		Client: describeClient(ctx), Servers: []results.Server{described}, Data: flags.shape(),
-	}
+	run := newRun(ctx, id, "upload")
+	run.Seed, run.Order, run.Samples, run.Warmup = plan.Seed, plan.Order, plan.Samples, plan.Warmup
+	run.Servers, run.Data = []results.Server{described}, flags.shape()
 	s, err := begin(run, flags.file, cmd.ErrOrStderr())
 	if err != nil {
 		return err
@@ -102,7 +96,7 @@ func runUpload(cmd *cobra.Command, args []string, plan upload.Plan, flags upload
 	fmt.Fprintf(cmd.ErrOrStderr(), "%d cells, %d samples and %d warm-ups of each, %s to write to %s\n",
 		cells, plan.Samples, plan.Warmup, gen.RoundBytes(plan.Bytes()), server.URL())
 	var progress upload.Progress
-	done := showProgress(cmd.ErrOrStderr(), &progress)
+	done := showBytes(cmd.ErrOrStderr(), &progress)
 	_, runErr := upload.Run{Plan: plan, Server: server, Database: db, Sink: s, Progress: &progress}.Measure(ctx)
 	done()
 	return s.end(ctx, runErr, cmd.OutOrStdout(), flags.format)
