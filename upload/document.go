@@ -5,6 +5,7 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -62,14 +63,20 @@ func newEditsQuery(newEdits bool) string {
 }
 
 // oneAnswer reads {"ok":true,"id":…,"rev":…}, whatever content type it came
-// with (U12).
+// with (U12). PouchDB Server answers new_edits=false with an empty array.
 func oneAnswer(body []byte) ([]string, error) {
+	if string(bytes.TrimSpace(body)) == "[]" {
+		return nil, nil
+	}
 	var answer struct{ Rev, Error, Reason string }
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return nil, notUnderstood(body, err)
 	}
 	if answer.Error != "" {
 		return nil, fmt.Errorf("%s: %s", answer.Error, answer.Reason)
+	}
+	if answer.Rev == "" {
+		return nil, notUnderstood(body, errors.New("it has no rev"))
 	}
 	return []string{answer.Rev}, nil
 }

@@ -3,6 +3,7 @@ package upload
 import (
 	"context"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -100,18 +101,77 @@ func allVerified(t *testing.T, k *kept, err error) {
 	}
 }
 
+// methodsOf are the methods that a server has. PouchDB Server takes a form
+// only for a document that exists.
+func methodsOf(s servertest.Server, docs string) []string {
+	if s.Pouch && docs == New {
+		return []string{"raw", "base64", "multipart", "bulk"}
+	}
+	return Methods()
+}
+
 func TestEveryMethodStoresEverySize(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s servertest.Server) {
 		p := Plan{
-			Methods: Methods(),
+			Methods: methodsOf(s, New),
 			Sizes:   sizes(t, "0B,1B,1048575B,1048576B,1048577B"), // U11
 			Samples: 2,
 			Warmup:  1,
 		}
 		k, out, err := run(t, s.URL, p)
 		allVerified(t, k, err)
-		if want := 2 * 5 * len(Methods()); out.Samples != want || out.Verified != want || out.Failed != 0 {
+		if want := 2 * 5 * len(p.Methods); out.Samples != want || out.Verified != want || out.Failed != 0 {
 			t.Errorf("outcome %+v: want %d samples, all verified", out, want)
 		}
 	})
+}
+
+func TestEveryFactor(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s servertest.Server) {
+		all, small := methodsOf(s, New), sizes(t, "0,1,100000")
+		json := []string{"raw", "base64", "bulk"}
+		zipped := json
+		if s.Pouch {
+			zipped = json[1:] // it stores the gzip stream as if that were the attachment
+		}
+		for _, c := range []struct {
+			name string
+			plan Plan
+		}{
+			{"attachments", Plan{Methods: all, Attachments: []int{3}}},
+			{"attachments read back", Plan{Methods: all, Attachments: []int{2}, Verify: VerifyBytes}},
+			{"awkward names", Plan{Methods: all, Attachments: []int{7}, Names: Awkward}}, // U17, fact 10
+			{"concurrency", Plan{Methods: all, Concurrency: []int{3}, Attachments: []int{2}}},
+			{"existing documents", Plan{Methods: Methods(), Docs: []string{Existing}}},
+			{"expect", Plan{Methods: json, Expect: []bool{true}}},
+			{"new connections", Plan{Methods: all, KeepAlive: []bool{false}}},
+			{"new_edits", Plan{Methods: []string{"base64", "multipart", "bulk"}, NewEdits: []bool{false}}},
+			{"chunked", Plan{Methods: json, Transfer: []string{Chunked}}},
+			{"gzip", Plan{Methods: zipped, Contents: []gen.Content{gen.Text, gen.Random}, Encoding: []string{Gzip}}},
+			{"gzip read back", Plan{Methods: zipped, Encoding: []string{Gzip}, Verify: VerifyBytes}},
+			{"gzip chunked", Plan{Methods: zipped, Encoding: []string{Gzip}, Transfer: []string{Chunked}}},
+			{"text", Plan{Methods: all, Contents: []gen.Content{gen.Text}, ContentTypes: []string{"text/plain"}}}, // facts 8, 9
+			{"text read back", Plan{Methods: all, Contents: []gen.Content{gen.Text}, ContentTypes: []string{"text/plain"}, Verify: VerifyBytes}},
+			{"appended", Plan{Methods: all, Append: 4}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				c.plan.Sizes, c.plan.Samples = small, 2
+				k, out, err := run(t, s.URL, c.plan)
+				allVerified(t, k, err)
+				if want := len(c.plan.Cells()) * 2; out.Verified != want {
+					t.Errorf("outcome %+v, want %d verified", out, want)
+				}
+			})
+		}
+	})
+}
+
+// TestServerThatKeepsGzipAsContent: PouchDB Server ignores Content-Encoding on
+// an attachment, so that what it gives back is not what was sent.
+func TestServerThatKeepsGzipAsContent(t *testing.T) {
+	p := Plan{Sizes: sizes(t, "1000"), Contents: []gen.Content{gen.Text}, Encoding: []string{Gzip}, Samples: 1}
+	k, out, err := run(t, servertest.Pouch(t).URL, p)
+	if err != nil || out.Failed != 1 || !strings.Contains(k.samples[0].Error, `stored attachment "attachment-0.bin" differs`) {
+		t.Errorf("outcome %+v, error %v, %+v", out, err, k.samples)
+	}
 }
