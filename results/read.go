@@ -101,20 +101,33 @@ func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) 
 }
 
 func decode(line []byte) (Record, error) {
-	var kind struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(line, &kind); err != nil {
+	kind, err := kindOf(line)
+	if err != nil {
 		return nil, err
 	}
-	rec := newRecord(kind.Type)
+	rec := newRecord(kind)
 	if rec == nil {
-		return nil, fmt.Errorf("unknown record type %q", kind.Type)
+		return nil, fmt.Errorf("unknown record type %q", kind)
 	}
 	if err := json.Unmarshal(line, rec); err != nil {
 		return nil, err
 	}
 	return rec, nil
+}
+
+// kindOf returns a record's type: at once where it comes first, as we write
+// it, otherwise by parsing the line.
+func kindOf(line []byte) (string, error) {
+	if rest, ok := bytes.CutPrefix(line, []byte(`{"type":"`)); ok {
+		if kind, _, ok := bytes.Cut(rest, []byte(`"`)); ok && newRecord(string(kind)) != nil {
+			return string(kind), nil
+		}
+	}
+	var record struct {
+		Type string `json:"type"`
+	}
+	err := json.Unmarshal(line, &record)
+	return record.Type, err
 }
 
 func newRecord(kind string) Record {

@@ -42,6 +42,15 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
+// Other tools may write the lines again with their fields in another order.
+func TestReadTakesFieldsInAnyOrder(t *testing.T) {
+	in := `{"format":1,"type":"run"}` + "\n" + `{ "text":"hello", "type":"event"}` + "\n" + `{"reason":"complete","type":"end"}` + "\n"
+	got, err := readAll(strings.NewReader(in))
+	if err != nil || len(got) != 3 || got[1].(*Event).Text != "hello" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestReadStopsWhenTold(t *testing.T) {
 	stop := errors.New("enough")
 	n := 0
@@ -145,4 +154,20 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func BenchmarkSummarize(b *testing.B) {
+	records := []Record{testRun(), &Cell{}}
+	for i := range 20_000 {
+		records = append(records, &Sample{Round: i, At: started, Duration: Seconds(1e6 + i), Verified: true, Status: 201, Measures: map[string]float64{
+			"connect_s": 0, "produce_s": 1e-6, "send_s": 1e-4, "wait_s": 9e-4, "receive_s": 1e-6, "wire_bytes": 400, "accepted_202": 0}})
+	}
+	whole := record(b, append(records, &End{Reason: "complete"}))
+	b.ReportMetric(float64(len(whole))/20_000, "bytes/sample")
+	for b.Loop() {
+		if _, err := Summarize(bytes.NewReader(whole)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20_000, "ns/sample")
 }
