@@ -25,8 +25,8 @@ type figure struct {
 }
 
 const (
-	layout  = "%-28s %12s %12s %7s  %-14s %s\n"
-	spacing = "%-28s %12s %12s %7s  %s\n"
+	layout  = "%-30s %12s %12s %7s  %-14s %s\n"
+	spacing = "%-30s %12s %12s %7s  %s\n"
 )
 
 var heading = fmt.Sprintf(spacing, "", "couchgauge", "peer", "ratio", "promised")

@@ -10,8 +10,9 @@
 // get it, and its lines are left out. Temporary files take up to 2.5 GB and are
 // removed, also after Ctrl-C.
 //
-// It drives the couchgauge command as a user would and knows nothing of the
-// packages behind it but the format of recordings and tables.
+// It drives the couchgauge command as a user would, and knows nothing of the
+// packages behind it but the format of its recordings and tables and the name
+// of one benchmark.
 package main
 
 import (

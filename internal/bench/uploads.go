@@ -18,6 +18,7 @@ type row struct {
 	Error    string  `json:"first_error"`
 	Verified int     `json:"verified"`
 	Median   float64 `json:"median_s"`
+	Produce  float64 `json:"produce_s"` // in the median sample
 }
 
 // upload has couchgauge upload one attachment once, without a warm-up. Flags
