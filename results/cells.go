@@ -42,6 +42,14 @@ func (r *Row) timesText() string {
 	return factor(r.Relative)
 }
 
+// timesRange shows the interval of timesText, "" where there is none.
+func (r *Row) timesRange() string {
+	if r.IsBaseline() || math.IsNaN(r.RelativeLow) {
+		return ""
+	}
+	return strings.TrimSuffix(factor(r.RelativeLow), "x") + "-" + factor(r.RelativeHigh)
+}
+
 // denseText shows the row in one cell: the median, in bold, with its
 // interval, and below it what is told by the other figures.
 func (r *Row) denseText(u timeUnit, strong func(string) string, more ...string) string {

@@ -85,6 +85,34 @@ var columns = []Column{
 	{"doc_write_failures", "1", fromSum, replicate, "documents that the target refused"},
 	{"bulk_get_attempts", "1", fromMedian, replicate, "_bulk_get requests that the replicator tried"},
 	{"bulk_get_docs", "1", fromMedian, replicate, "documents that came through _bulk_get"},
+	{"transfer_s", "s", fromMiddle, replicate, "from the first write seen at the target until the last job was done"},
+	{"docs_read", "1", fromMedian, replicate, "documents read, as the job counts them"},
+	{"docs_written", "1", fromMedian, replicate, "documents written, as the job counts them"},
+	{"revisions_checked", "1", fromMedian, replicate, "revisions that the target was asked for"},
+	{"missing_found", "1", fromMedian, replicate, "of them, those that it lacked"},
+	{"docs_per_bulk_docs", "1", fromMedian, replicate, "documents in one _bulk_docs request, as the target received them"},
+	{"target_growth_bytes", "B", fromMedian, replicate, "how much the target's file grew"},
+	{"restarts", "1", fromSum, replicate, "how often the server started a job again"},
+	{"lag_p50_s", "s", fromHighest, replicate, "continuous: from the planned time of a write to its arrival at the target, 50th percentile"},
+	{"lag_p90_s", "s", fromHighest, replicate, "the same, 90th percentile"},
+	{"lag_p99_s", "s", fromHighest, replicate, "the same, 99th percentile"},
+	{"lag_max_s", "s", fromHighest, replicate, "the same, longest"},
+	{"write_p50_s", "s", fromHighest, replicate, "continuous: from the planned time of a write until the source had it, 50th percentile"},
+	{"write_p90_s", "s", fromHighest, replicate, "the same, 90th percentile"},
+	{"write_p99_s", "s", fromHighest, replicate, "the same, 99th percentile"},
+	{"write_max_s", "s", fromHighest, replicate, "the same, longest"},
+	{"changes_s", "s", fromMiddle, replicate, "stage of couchgauge's replicator: reading _changes; all its workers together"},
+	{"changes_wait_in_s", "s", fromMiddle, replicate, "that stage waiting for something to do"},
+	{"changes_wait_out_s", "s", fromMiddle, replicate, "that stage waiting for the next one to take its work"},
+	{"diff_s", "s", fromMiddle, replicate, "stage: asking the target what it lacks"},
+	{"diff_wait_in_s", "s", fromMiddle, replicate, "waiting for something to do"},
+	{"diff_wait_out_s", "s", fromMiddle, replicate, "waiting for the next stage"},
+	{"read_s", "s", fromMiddle, replicate, "stage: reading documents from the source"},
+	{"read_wait_in_s", "s", fromMiddle, replicate, "waiting for something to do"},
+	{"read_wait_out_s", "s", fromMiddle, replicate, "waiting for the next stage: the target is the slow side"},
+	{"write_s", "s", fromMiddle, replicate, "stage: writing documents to the target"},
+	{"write_wait_in_s", "s", fromMiddle, replicate, "waiting for something to do: the source is the slow side"},
+	{"write_wait_out_s", "s", fromMiddle, replicate, "waiting for the checkpoint"},
 
 	{"way", "text", fromLevel, count, "how is counted"},
 	{"matches", "1", fromLevel, count, "documents that match"},
@@ -105,6 +133,10 @@ var (
 	}}
 	fromMedian = Source{"median of the samples", func(r *Row, name string) any {
 		return defined(r.data.series.median(name))
+	}}
+	// Percentiles of several samples are never averaged.
+	fromHighest = Source{"highest of the samples", func(r *Row, name string) any {
+		return defined(r.data.series.highest(name))
 	}}
 	fromSum = Source{"sum over the samples", func(r *Row, name string) any {
 		v, ok := r.data.sums[name]

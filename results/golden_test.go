@@ -58,6 +58,7 @@ func TestGolden(t *testing.T) {
 		{"failures", failuresSummary, Formats()},
 		{"append", appendSummary, []string{"text"}},
 		{"replication", replicationSummary, []string{"text", "markdown", "csv"}},
+		{"drivers", driversSummary, []string{"text", "markdown"}},
 		{"count", countSummary, []string{"text", "json"}},
 		{"cut-off", cutOffSummary, []string{"text", "json"}},
 	} {
@@ -79,7 +80,7 @@ func TestTextFits(t *testing.T) {
 		{"five methods", func(t *testing.T) *Summary { return manualSummary(t, 10, 5) }},
 		{"one sample", func(t *testing.T) *Summary { return manualSummary(t, 1, 5) }},
 		{"expect", expectSummary}, {"failures", failuresSummary}, {"append", appendSummary},
-		{"replication", replicationSummary}, {"count", countSummary}, {"cut off", cutOffSummary},
+		{"replication", replicationSummary}, {"drivers", driversSummary}, {"count", countSummary}, {"cut off", cutOffSummary},
 	} {
 		for _, width := range []int{60, 80, 120} {
 			t.Run(fmt.Sprint(tt.name, width), func(t *testing.T) {

@@ -3,6 +3,7 @@ package results
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // listFigures are the columns that a list shows beside the times: always, or
@@ -15,7 +16,13 @@ var listFigures = []struct {
 	{"startup_s", "startup", true, duration},
 	{"docs_per_s", "docs/s", true, digits},
 	{"bytes_per_s", "MB/s", true, rate},
-	{"bulk_get_docs", "bulk_get", true, digits},
+	{"lag_p50_s", "lag p50", true, duration},
+	{"lag_p99_s", "lag p99", true, duration},
+	{"lag_max_s", "lag max", true, duration},
+	{"bulk_get_docs", "bulk_get", false, digits},
+	{"docs_per_bulk_docs", "docs/bulk", true, digits},
+	{"target_growth_bytes", "target +", true, bytesText},
+	{"restarts", "restarts", false, digits},
 	{"doc_write_failures", "failures", false, digits},
 	{"matches", "matches", false, digits},
 	{"counted", "counted", true, digits},
@@ -41,7 +48,7 @@ func listSection(s *Summary) section {
 	}
 	unit := func(i int) timeUnit { return commonUnit([]*Row{&s.Rows[i]}) }
 
-	sec := section{wide: names(), lead: len(factors), legend: legend(s.Rows, "the baseline (1x)")}
+	sec := section{wide: names(), lead: len(factors), legend: legend(s.Rows, "the baseline (1x)") + "; from-to: its 95 % interval"}
 	sec.wide.add(gridColumn{group: "median", head: "time"}, func(i int) string {
 		if len(s.Rows[i].times) == 0 {
 			return s.Rows[i].medianText(timeUnits[0])
@@ -50,11 +57,14 @@ func listSection(s *Summary) section {
 	})
 	sec.wide.add(gridColumn{group: "median", head: "±"}, func(i int) string { return s.Rows[i].spreadText() })
 	sec.wide.add(gridColumn{group: "median", head: "times"}, func(i int) string { return s.Rows[i].timesText() })
+	sec.wide.add(gridColumn{group: "median", head: "from-to"}, func(i int) string { return s.Rows[i].timesRange() })
 	addFigures(sec.wide, s.Rows, factors)
 	sec.dense = func(strong func(string) string) *grid {
 		g := names()
 		g.add(gridColumn{head: "time"}, func(i int) string { return s.Rows[i].denseText(unit(i), strong) })
-		g.add(gridColumn{head: "times"}, func(i int) string { return s.Rows[i].timesText() })
+		g.add(gridColumn{head: "times"}, func(i int) string {
+			return strings.TrimSuffix(s.Rows[i].timesText()+"\n"+s.Rows[i].timesRange(), "\n")
+		})
 		addFigures(g, s.Rows, factors)
 		return g
 	}

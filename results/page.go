@@ -30,6 +30,9 @@ func newPage(s *Summary) *page {
 		}
 	default:
 		p.sections = append(p.sections, listSection(s))
+		if rows := stageRows(s); len(rows) > 0 {
+			p.sections = append(p.sections, stageSection(rows, varied(s.Rows)))
+		}
 	}
 	return p
 }

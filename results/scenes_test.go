@@ -124,6 +124,34 @@ func replicationSummary(t *testing.T) *Summary {
 	return b.end()
 }
 
+// driversSummary compares drivers: one tells of its stages, and one row is of
+// filling the source.
+func driversSummary(t *testing.T) *Summary {
+	run := testRun()
+	run.Command, run.CommandLine, run.Data = "replicate", "couchgauge replicate --driver replicator,couchgauge", nil
+	b := build(t, run)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	base := -1
+	for _, c := range []struct {
+		driver string
+		middle float64
+	}{{"fill", 1.1}, {"replicator", 4.1}, {"couchgauge", 1.9}} {
+		id := b.cell(base, 1e8, Level{"driver", c.driver, c.driver}, Level{"docs", "10000", 10000}, Level{"doc_bytes", "10kB", 10000})
+		if c.driver != "fill" && base < 0 {
+			base = id
+		}
+		for _, d := range around(rnd, c.middle, 7) {
+			m := map[string]float64{"docs_per_s": 10000 / d, "bytes_per_s": 1e8 / d}
+			if c.driver == "couchgauge" {
+				m["changes_s"], m["diff_s"], m["read_s"], m["write_s"] = 0.2, 0, 1.5, 3.8
+				m["read_wait_out_s"], m["write_wait_in_s"] = 2.1, 0.05
+			}
+			b.sample(id, d, m)
+		}
+	}
+	return b.end()
+}
+
 // countSummary is the count comparison of 2016, one server of it.
 func countSummary(t *testing.T) *Summary {
 	run := testRun()

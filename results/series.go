@@ -112,7 +112,12 @@ func (s *series) middle(sorted []point, name string) float64 {
 
 // median returns the median of the named measure over the samples that have
 // it, NaN if none has.
-func (s *series) median(name string) float64 {
+func (s *series) median(name string) float64 { return median(s.sorted(name)) }
+
+// highest returns the highest of the named measure, NaN if no sample has it.
+func (s *series) highest(name string) float64 { return percentile(s.sorted(name), 100) }
+
+func (s *series) sorted(name string) []float64 {
 	var values []float64
 	for _, p := range s.points {
 		if v := s.measure(p, name); !math.IsNaN(v) {
@@ -120,5 +125,5 @@ func (s *series) median(name string) float64 {
 		}
 	}
 	slices.Sort(values)
-	return median(values)
+	return values
 }
