@@ -82,7 +82,7 @@ func TestTextFits(t *testing.T) {
 		{"expect", expectSummary}, {"failures", failuresSummary}, {"append", appendSummary},
 		{"replication", replicationSummary}, {"drivers", driversSummary}, {"count", countSummary}, {"cut off", cutOffSummary},
 	} {
-		for _, width := range []int{60, 80, 120} {
+		for _, width := range []int{70, 80, 120} {
 			t.Run(fmt.Sprint(tt.name, width), func(t *testing.T) {
 				var b bytes.Buffer
 				if err := Print(&b, "text", tt.summary(t), Options{Width: width}); err != nil {
