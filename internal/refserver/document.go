@@ -138,6 +138,7 @@ func (t *readTx) revisions(id string, revs []rev, all bool, o docOptions) ([]ope
 		doc.since(o.attsSince)
 		opened = append(opened, openedRev{doc: doc, rev: n.rev})
 	}
+	slices.SortFunc(missing, func(a, b openedRev) int { return a.rev.compare(b.rev) })
 	return append(opened, missing...), nil
 }
 
