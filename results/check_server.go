@@ -63,7 +63,7 @@ func findServerTime(s *Summary) []string {
 		return nil
 	}
 	r := base[0]
-	return []string{fmt.Sprintf("%s: %s of the median is wait, %s after the body was sent (a round trip takes %s): that is the server's own work, such as storing and syncing: neither client nor API changes it",
+	return []string{fmt.Sprintf("%s: %s of the median is wait, %s after the body was sent (a round trip takes %s): that is the server's own work, receiving, storing and syncing: look at its disk and CPU first",
 		s.names(base), share(r.phase("wait_s"), r.Median), duration(r.phase("wait_s")), duration(s.roundTrip(r)))}
 }
 
