@@ -137,6 +137,10 @@ func (s *slot) upload(ctx context.Context, j job, first armed, start time.Time) 
 	}
 	u := j.Upload
 	for i := 1; i < len(j.Docs[0].Attachments) && out.err == nil; i++ {
+		if len(out.revs) == 0 {
+			out.err = fmt.Errorf("%s %s: the server told no revision to add the next one to", u.describe(), u.DB)
+			break
+		}
 		u.Docs = []Document{j.Docs[0]}
 		u.Docs[0].Rev = out.revs[0]
 		o, err := s.prepare(ctx, j, u.only(i))
