@@ -32,9 +32,12 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Stdout, os.Args[1:]); err != nil {
+	err := run(ctx, os.Stdout, os.Args[1:])
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		stop()
 		os.Exit(1)
 	}
 }
@@ -88,7 +91,7 @@ func run(ctx context.Context, out io.Writer, words []string) (err error) {
 			errs = append(errs, fmt.Errorf("%s: %w", m.name, err))
 		}
 		if ctx.Err() != nil {
-			return errors.New("interrupted")
+			break
 		}
 	}
 	return errors.Join(errs...)
