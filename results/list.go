@@ -48,7 +48,7 @@ func listSection(s *Summary) section {
 	}
 	unit := func(i int) timeUnit { return commonUnit([]*Row{&s.Rows[i]}) }
 
-	sec := section{wide: names(), lead: len(factors), legend: legend(s.Rows, "the baseline (1x)") + "; from-to: its 95 % interval"}
+	sec := section{wide: names(), lead: len(factors), legend: legend(s.Rows, "the baseline (1x)")}
 	sec.wide.add(gridColumn{group: "median", head: "time"}, func(i int) string {
 		if len(s.Rows[i].times) == 0 {
 			return s.Rows[i].medianText(timeUnits[0])
@@ -57,7 +57,10 @@ func listSection(s *Summary) section {
 	})
 	sec.wide.add(gridColumn{group: "median", head: "±"}, func(i int) string { return s.Rows[i].spreadText() })
 	sec.wide.add(gridColumn{group: "median", head: "times"}, func(i int) string { return s.Rows[i].timesText() })
-	sec.wide.add(gridColumn{group: "median", head: "from-to"}, func(i int) string { return s.Rows[i].timesRange() })
+	if slices.ContainsFunc(s.Rows, func(r Row) bool { return r.timesRange() != "" }) {
+		sec.wide.add(gridColumn{group: "median", head: "from-to"}, func(i int) string { return s.Rows[i].timesRange() })
+		sec.legend += "; from-to: its 95 % interval"
+	}
 	addFigures(sec.wide, s.Rows, factors)
 	sec.dense = func(strong func(string) string) *grid {
 		g := names()

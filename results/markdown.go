@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"io"
 	"regexp"
 	"strings"
@@ -15,7 +16,7 @@ import (
 func printMarkdown(w io.Writer, s *Summary, _ Options) error {
 	p := newPage(s)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "### %s\n\n<details><summary>%s</summary>\n\n", escape(p.title), escape(subtitle(s)))
+	fmt.Fprintf(&b, "### %s\n\n<details><summary>%s</summary>\n\n", escape(p.title), html.EscapeString(oneLine(subtitle(s))))
 	for _, l := range p.header {
 		writeHeadLine(&b, l)
 	}

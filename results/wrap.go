@@ -14,18 +14,19 @@ import (
 // blanks.
 func wrap(text string, width int, indent string) []string {
 	var lines []string
-	line := ""
+	line, start := "", "" // start is what the line began with
+	next := func() { lines, line, start = append(lines, line), indent, indent }
 	room := func() int { return width - utf8.RuneCountInString(line) }
 	for _, piece := range pieces(oneLine(text)) {
-		if utf8.RuneCountInString(piece) > room() && strings.TrimSpace(line) != "" {
-			lines = append(lines, line)
-			line, piece = indent, strings.TrimPrefix(piece, " ")
+		if utf8.RuneCountInString(piece) > room() && line != start {
+			next()
+			piece = strings.TrimPrefix(piece, " ")
 		}
 		for utf8.RuneCountInString(piece) > room() {
 			runes := []rune(piece)
 			cut := max(1, room())
-			lines = append(lines, line+string(runes[:cut]))
-			line, piece = indent, string(runes[cut:])
+			line, piece = line+string(runes[:cut]), string(runes[cut:])
+			next()
 		}
 		line += piece
 	}
