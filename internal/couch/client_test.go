@@ -271,11 +271,12 @@ func TestKeptConnectionThatIsGone(t *testing.T) {
 	}
 }
 
-// What is not HTTP is neither a reset nor a timeout.
+// What does not speak HTTP is no server.
 func TestAnswerThatIsNotHTTP(t *testing.T) {
 	r := servertest.Record(t, servertest.Answers("220 smtp.example.com ESMTP\r\n"))
 	_, err := open(t, r.URL, Options{}).Hello(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "malformed HTTP") {
+	var e *UnreachableError
+	if !errors.As(err, &e) || !strings.Contains(err.Error(), "malformed HTTP") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,11 +2,15 @@ package couch
 
 import (
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"couchgauge/internal/servertest"
 )
 
 func TestJournalRestores(t *testing.T) {
@@ -228,4 +232,38 @@ func TestStateDir(t *testing.T) {
 			}
 		})
 	}
+}
+
+// On real servers, in a section that no server heeds.
+func TestJournalOnServers(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, ts servertest.Server) {
+		if ts.Pouch {
+			t.Skip("PouchDB Server has no _node/_local/_config (fact 31)")
+		}
+		s := open(t, ts.URL, Options{IdleTimeout: time.Minute})
+		const section = "couchgauge_test"
+		key := NewRunID(time.Now(), rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+		read := func() string {
+			set, err := s.settings(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return set.value(section, key)
+		}
+		j := s.NewJournal(t.TempDir(), key)
+		for _, v := range []string{"1", "zwei ü"} {
+			if err := j.Set(t.Context(), section, key, v); err != nil {
+				t.Fatal(err)
+			}
+			if got := read(); got != v {
+				t.Errorf("the setting is %q, want %q", got, v)
+			}
+		}
+		if err := j.Restore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(); got != notSet {
+			t.Errorf("the setting is %q after restoring, want none", got)
+		}
+	})
 }

@@ -34,8 +34,9 @@ func (s *Server) RoundTrip(ctx context.Context) (time.Duration, error) {
 func (s *Server) emptyDocPut(ctx context.Context, db string) (time.Duration, error) {
 	c := s.Client(TransportOptions{KeepAlive: true, MaxConns: 1})
 	defer c.Close()
+	begun := time.Now().UnixNano() // new ids each time
 	put := func(i int) error {
-		return c.JSON(ctx, http.MethodPut, DocPath(db, fmt.Sprintf("couchgauge-empty-%d", i)), struct{}{}, nil)
+		return c.JSON(ctx, http.MethodPut, DocPath(db, fmt.Sprintf("couchgauge-empty-%d-%d", begun, i)), struct{}{}, nil)
 	}
 	if err := put(latencySamples); err != nil {
 		return 0, fmt.Errorf("measure an empty document: %w", err)

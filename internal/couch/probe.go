@@ -9,9 +9,14 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"strconv"
 	"sync"
 	"time"
 )
+
+// probeTimeout is how long a probe waits for a byte: some servers never answer
+// what they do not know.
+const probeTimeout = 10 * time.Second
 
 // continueWait is how long a probe waits for 100 Continue: as long as curl does
 // (fact 2).
@@ -43,21 +48,23 @@ type Capabilities struct {
 // a few small documents. On a server that does not answer Expect it takes a
 // second. Only a server that cannot be talked to is an error.
 func (s *Server) Probe(ctx context.Context, db string) (*Capabilities, error) {
-	c := s.Client(TransportOptions{KeepAlive: false, ExpectContinueTimeout: continueWait})
+	c := s.Client(TransportOptions{KeepAlive: false, ExpectContinueTimeout: continueWait, IdleTimeout: probeTimeout})
 	defer c.Close()
-	p := prober{client: c, db: db}
+	p := prober{client: c}
+	id := "couchgauge-probe-" + strconv.FormatInt(time.Now().UnixNano(), 36) // a new one each time
 	var found Capabilities
-	p.upload(ctx, &found.Raw, http.MethodPut, AttachmentPath(db, "couchgauge-probe-raw", "a"), "application/octet-stream", "x")
-	p.upload(ctx, &found.Base64, http.MethodPut, DocPath(db, "couchgauge-probe-base64"), "application/json",
+	p.upload(ctx, &found.Raw, http.MethodPut, AttachmentPath(db, id+"-raw", "a"), "application/octet-stream", "x")
+	p.upload(ctx, &found.Base64, http.MethodPut, DocPath(db, id+"-base64"), "application/json",
 		`{"_attachments":{"a":{"content_type":"application/octet-stream","data":"eA=="}}}`)
-	p.upload(ctx, &found.Multipart, http.MethodPut, DocPath(db, "couchgauge-probe-multipart"), `multipart/related;boundary="p"`,
-		part("Content-Type: application/json", `{"_id":"couchgauge-probe-multipart","_attachments":{"a":{"follows":true,"content_type":"application/octet-stream","length":1}}}`)+
+	p.upload(ctx, &found.Multipart, http.MethodPut, DocPath(db, id+"-multipart"), `multipart/related;boundary="p"`,
+		part("Content-Type: application/json", `{"_id":"`+id+`-multipart","_attachments":{"a":{"follows":true,"content_type":"application/octet-stream","length":1}}}`)+
 			part("Content-Disposition: attachment; filename=\"a\"\r\nContent-Type: application/octet-stream\r\nContent-Length: 1", "x")+"--p--")
-	p.upload(ctx, &found.Form, http.MethodPost, DocPath(db, "couchgauge-probe-form"), `multipart/form-data;boundary="p"`,
+	p.upload(ctx, &found.Form, http.MethodPost, DocPath(db, id+"-form"), `multipart/form-data;boundary="p"`,
 		part(`Content-Disposition: form-data; name="_doc"`, "{}")+
 			part("Content-Disposition: form-data; name=\"_attachments\"; filename=\"a\"\r\nContent-Type: application/octet-stream", "x")+"--p--\r\n")
-	p.ask(ctx, &found.Bulk, http.MethodPost, EscapeSegment(db)+"/_bulk_docs", map[string]any{"docs": []any{map[string]string{"_id": "couchgauge-probe-bulk"}}})
-	p.ask(ctx, &found.BulkGet, http.MethodPost, EscapeSegment(db)+"/_bulk_get", map[string]any{"docs": []any{}})
+	p.ask(ctx, &found.Bulk, http.MethodPost, EscapeSegment(db)+"/_bulk_docs", map[string]any{"docs": []any{map[string]string{"_id": id + "-bulk"}}})
+	// PouchDB Server never answers an empty list.
+	p.ask(ctx, &found.BulkGet, http.MethodPost, EscapeSegment(db)+"/_bulk_get", map[string]any{"docs": []any{map[string]string{"id": id + "-none"}}})
 	p.ask(ctx, &found.Scheduler, http.MethodGet, "_scheduler/jobs?limit=1", nil)
 	p.ask(ctx, &found.Config, http.MethodGet, "_node/_local/_config", nil)
 	p.wg.Wait()
@@ -73,7 +80,6 @@ func part(head, body string) string { return "--p\r\n" + head + "\r\n\r\n" + bod
 // prober runs probes at the same time, each on its own connection.
 type prober struct {
 	client *Client
-	db     string
 	wg     sync.WaitGroup
 
 	mu  sync.Mutex
@@ -111,11 +117,12 @@ func (p *prober) ask(ctx context.Context, found *Probe, method, path string, in 
 	})
 }
 
-// judge notes what came of a probe. A connection that was cut is an answer: some
-// servers do that to what they do not know.
+// judge notes what came of a probe. A connection that was cut, or silence, is an
+// answer: that is how some servers treat what they do not know.
 func (p *prober) judge(found *Probe, err error) {
 	var e *Error
 	var reset *ResetError
+	var silent *TimeoutError
 	switch {
 	case err == nil:
 		found.Works = true
@@ -123,6 +130,8 @@ func (p *prober) judge(found *Probe, err error) {
 		found.Why = e.summary()
 	case errors.As(err, &reset):
 		found.Why = reset.Error()
+	case errors.As(err, &silent) && silent.Idle:
+		found.Why = silent.Error()
 	default:
 		p.mu.Lock()
 		defer p.mu.Unlock()

@@ -33,12 +33,12 @@ func (w *Welcome) Reference() bool { return w.Vendor == ReferenceVendor }
 
 // Hello asks for the welcome in exactly one request, with the credentials, so
 // that wrong ones are tried once only (case U14; CouchDB 3.4 and later lock
-// out who fails repeatedly, fact 14). Errors: *RefusedError,
-// *UnreachableError, *TimeoutError, *ResetError.
+// out who fails repeatedly, fact 14). Errors: *RefusedError, the context's, and
+// *UnreachableError for all else, whatever it wraps.
 func (s *Server) Hello(ctx context.Context) (*Welcome, error) {
 	resp, err := s.Control().Do(ctx, Request{Method: http.MethodGet, Path: "/"})
 	if err != nil {
-		return nil, fmt.Errorf("ask for the welcome: %w", err)
+		return nil, s.unreachable(ctx, err)
 	}
 	defer chttp.CloseBody(resp.Body)
 	if err := Check(resp, "", ""); err != nil {
@@ -46,7 +46,7 @@ func (s *Server) Hello(ctx context.Context) (*Welcome, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxWelcome))
 	if err != nil {
-		return nil, fmt.Errorf("read the welcome: %w", err)
+		return nil, s.unreachable(ctx, fmt.Errorf("read the welcome: %w", err))
 	}
 	w, err := parseWelcome(b)
 	if err != nil {
@@ -55,6 +55,16 @@ func (s *Server) Hello(ctx context.Context) (*Welcome, error) {
 	w.Server = resp.Header.Get("Server")
 	w.Proxy = proxyInFront(resp.Header, w.Version)
 	return w, nil
+}
+
+// unreachable makes an *UnreachableError of whatever was in the way, but for
+// the caller's own wish to stop.
+func (s *Server) unreachable(ctx context.Context, err error) error {
+	var already *UnreachableError
+	if ctx.Err() != nil || errors.As(err, &already) {
+		return err
+	}
+	return &UnreachableError{URL: s.URL(), Err: err}
 }
 
 // refusal makes a *RefusedError of a 401 or 403, and an *UnreachableError of
