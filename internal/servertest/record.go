@@ -15,8 +15,6 @@ import (
 type Recorder struct {
 	URL string // http://127.0.0.1:PORT/
 
-	listener *listener
-
 	mu          sync.Mutex
 	connections []*Conn
 	requests    []Request
@@ -30,9 +28,9 @@ type Script func(*Conn) error
 // Record starts a recorder that lives as long as the test.
 func Record(t testing.TB, script Script) *Recorder {
 	t.Helper()
-	r := &Recorder{listener: listen(t)}
-	r.URL = "http://" + r.listener.Addr().String() + "/"
-	r.listener.serve(func(conn net.Conn) {
+	l := listen(t)
+	r := &Recorder{URL: "http://" + l.Addr().String() + "/"}
+	l.serve(func(conn net.Conn) {
 		c := &Conn{recorder: r, conn: conn}
 		c.reader = newRequestReader(io.TeeReader(conn, &c.received))
 		r.mu.Lock()
@@ -58,9 +56,6 @@ func Answers(answers ...string) Script {
 		}
 	}
 }
-
-// StopListening makes new connections fail. Those that are open go on.
-func (r *Recorder) StopListening() { r.listener.Close() }
 
 // Requests returns the requests of all connections so far, in the order in
 // which their heads were read. One whose body was not read, or broke off, has

@@ -12,17 +12,7 @@ import (
 // wait for the disk: tests don't pull plugs.
 func Reference(t testing.TB) Server {
 	t.Helper()
-	return ReferenceWith(t, refserver.Options{NoFsync: true})
-}
-
-// ReferenceWith starts a reference server with options. Options.Dir may be
-// empty: it is then a temporary folder.
-func ReferenceWith(t testing.TB, o refserver.Options) Server {
-	t.Helper()
-	if o.Dir == "" {
-		o.Dir = t.TempDir()
-	}
-	server, err := refserver.New(o)
+	server, err := refserver.New(refserver.Options{Dir: t.TempDir(), NoFsync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

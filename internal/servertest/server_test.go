@@ -23,11 +23,11 @@ func TestEach(t *testing.T) {
 		if kinds != 1 {
 			t.Errorf("the server is of %d kinds, want 1: %+v", kinds, s)
 		}
-		attachment := s.Database(t) + "/document/a.bin"
-		if status, answer := Send(t, "PUT", attachment, "application/octet-stream", bytes.NewReader(content)); status != http.StatusCreated {
+		attachment := s.database(t) + "/document/a.bin"
+		if status, answer := send(t, "PUT", attachment, "application/octet-stream", bytes.NewReader(content)); status != http.StatusCreated {
 			t.Fatalf("put: status %d: %s", status, answer)
 		}
-		status, answer := Send(t, "GET", attachment, "", nil)
+		status, answer := send(t, "GET", attachment, "", nil)
 		if status != http.StatusOK || !bytes.Equal(answer, content) {
 			t.Fatalf("get: status %d, %d bytes, want 200 and the %d bytes that were put", status, len(answer), len(content))
 		}
@@ -37,8 +37,8 @@ func TestEach(t *testing.T) {
 func TestDatabaseIsDeleted(t *testing.T) {
 	Each(t, func(t *testing.T, s Server) {
 		var database string
-		t.Run("use", func(t *testing.T) { database = s.Database(t) })
-		if status, answer := Send(t, "GET", database, "", nil); status != http.StatusNotFound {
+		t.Run("use", func(t *testing.T) { database = s.database(t) })
+		if status, answer := send(t, "GET", database, "", nil); status != http.StatusNotFound {
 			t.Errorf("status %d after the test that used it, want 404: %s", status, answer)
 		}
 	})
@@ -46,7 +46,7 @@ func TestDatabaseIsDeleted(t *testing.T) {
 
 func TestPouchDBIsWhatItSays(t *testing.T) {
 	s := Pouch(t)
-	_, answer := Send(t, "GET", s.URL, "", nil)
+	_, answer := send(t, "GET", s.URL, "", nil)
 	var welcome struct {
 		Welcome  string   `json:"express-pouchdb"`
 		Version  string   `json:"version"`
@@ -71,7 +71,7 @@ func TestPouchDBEndsAndStartsAgain(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("PouchDB Server still runs a minute after its input was closed")
 	}
-	if status, answer := Send(t, "GET", Pouch(t).URL, "", nil); status != http.StatusOK {
+	if status, answer := send(t, "GET", Pouch(t).URL, "", nil); status != http.StatusOK {
 		t.Errorf("status %d from the new one, want 200: %s", status, answer)
 	}
 }

@@ -90,22 +90,6 @@ func TestRecordResets(t *testing.T) {
 	}
 }
 
-func TestRecordStopsListening(t *testing.T) {
-	r := Record(t, Answers(created))
-	conn := dial(t, r.URL)
-	answers := bufio.NewReader(conn)
-	request := "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
-	io.WriteString(conn, request)
-	expectStatus(t, answers, http.StatusCreated)
-	r.StopListening()
-	if another, err := net.Dial("tcp", conn.RemoteAddr().String()); err == nil {
-		another.Close()
-		t.Error("a connection was accepted after StopListening")
-	}
-	io.WriteString(conn, request)
-	expectStatus(t, answers, http.StatusCreated)
-}
-
 func TestProxyCountsBytes(t *testing.T) {
 	const body = 1_000_000
 	head := "PUT /db/d/a HTTP/1.1\r\nHost: h\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000000\r\n\r\n"
