@@ -17,7 +17,8 @@ type partReader struct {
 	pos   int
 	end   int
 	delim []byte // what ends a part: CR LF, two dashes, the boundary
-	over  bool   // the part's end is at pos
+	ready int    // bytes from pos on that are known to be the part's
+	over  bool   // the part ends after them
 	err   error  // of src
 }
 
@@ -75,41 +76,44 @@ func (m *partReader) more() error {
 	return io.ErrNoProgress
 }
 
+// look finds out how much of the part is at hand; io.EOF at the part's end.
+func (m *partReader) look() error {
+	for m.ready == 0 && !m.over {
+		unread := m.buf[m.pos:m.end]
+		if i := bytes.Index(unread, m.delim); i >= 0 {
+			m.ready, m.over = i, true
+		} else if safe := len(unread) - len(m.delim) + 1; safe > 0 {
+			m.ready = safe
+		} else if err := m.more(); err != nil {
+			return err
+		}
+	}
+	if m.ready == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
 // chunk is the next piece of the part, good until the next call; io.EOF at the
 // part's end.
 func (m *partReader) chunk() ([]byte, error) {
-	for !m.over {
-		unread := m.buf[m.pos:m.end]
-		if i := bytes.Index(unread, m.delim); i >= 0 {
-			m.pos += i
-			m.over = true
-			if i > 0 {
-				return unread[:i], nil
-			}
-			break
-		}
-		if safe := len(unread) - len(m.delim) + 1; safe > 0 {
-			m.pos += safe
-			return unread[:safe], nil
-		}
-		if err := m.more(); err != nil {
-			return nil, err
-		}
+	if err := m.look(); err != nil {
+		return nil, err
 	}
-	return nil, io.EOF
+	c := m.buf[m.pos : m.pos+m.ready]
+	m.pos += m.ready
+	m.ready = 0
+	return c, nil
 }
 
 // Read reads from the part.
 func (m *partReader) Read(p []byte) (int, error) {
-	c, err := m.chunk()
-	if err != nil {
+	if err := m.look(); err != nil {
 		return 0, err
 	}
-	n := copy(p, c)
-	if n < len(c) { // give back what does not fit
-		m.pos -= len(c) - n
-		m.over = false
-	}
+	n := copy(p, m.buf[m.pos:m.pos+m.ready])
+	m.pos += n
+	m.ready -= n
 	return n, nil
 }
 
