@@ -176,8 +176,10 @@ func (w *blobWriter) describe(a *attachment) {
 }
 
 // recompress copies a finished, uncompressed blob to a compressed one: for the
-// inline attachment whose content_type came after its data.
+// inline attachment whose content_type came after its data. The uncompressed one
+// is gone then, whatever the outcome.
 func (w *blobWriter) recompress() (*blobWriter, error) {
+	defer w.discard()
 	gz, err := newBlobWriter(w.dir, w.fsync, w.name, w.limit, true)
 	if err != nil {
 		return nil, err
@@ -194,7 +196,6 @@ func (w *blobWriter) recompress() (*blobWriter, error) {
 		gz.discard()
 		return nil, fmt.Errorf("compress attachment %q: %w", w.name, err)
 	}
-	w.discard()
 	return gz, nil
 }
 

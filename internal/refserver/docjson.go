@@ -280,6 +280,7 @@ func (d *docReader) attachment(p *parsedDoc, name string) (err error) {
 		}
 		p.follows = append(p.follows, len(p.atts))
 	case badData != nil:
+		data.discard()
 		p.fail(badRequest("Invalid attachment data for " + name))
 	case data != nil:
 		if data, err = d.settleCompression(data, a.contentType); err != nil {
