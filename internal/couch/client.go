@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/go-kivik/kivik/v4"
 	"github.com/go-kivik/kivik/v4/couchdb/chttp"
@@ -21,6 +23,7 @@ type Client struct {
 	options   TransportOptions
 	transport *http.Transport
 	chttp     *chttp.Client
+	patient   bool // JSON waits out a 429
 }
 
 // Client makes a client. Close it to drop its connections.
@@ -150,7 +153,39 @@ func wrapped(b io.ReadCloser, get func() (io.ReadCloser, error)) (io.ReadCloser,
 // *Error.
 func (c *Client) JSON(ctx context.Context, method, path string, in, out any) error {
 	_, err := c.json(ctx, method, path, in, out)
+	for tries := 1; c.patient && tries < maxTries; tries++ {
+		wait, ok := askedToWait(err)
+		if !ok {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+		_, err = c.json(ctx, method, path, in, out)
+	}
 	return err
+}
+
+// Bounds of waiting for a hosted service that limits requests (case U18).
+const (
+	maxTries = 10
+	maxWait  = time.Minute
+)
+
+// askedToWait tells for how long an answer asks to wait, a second where it
+// does not say, and whether that is bearable.
+func askedToWait(err error) (time.Duration, bool) {
+	var e *Error
+	if !errors.As(err, &e) || e.Status != http.StatusTooManyRequests {
+		return 0, false
+	}
+	wait := e.RetryAfter
+	if wait == 0 {
+		wait = time.Second
+	}
+	return wait, wait <= maxWait
 }
 
 // json is JSON, and returns the answer with its body read.

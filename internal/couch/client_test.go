@@ -225,16 +225,16 @@ func TestConnectionsThatBreak(t *testing.T) {
 				return err
 			}
 			return c.Reset()
-		}, ResetError{Sending: true, Of: 64 << 20}, "connection reset while sending (often a size limit) after"},
+		}, ResetError{Sending: true, Of: 16 << 20}, "connection reset while sending (often a size limit) after"},
 		{"closed before the answer", func(c *servertest.Conn) error {
 			_, err := c.Request()
 			return err
-		}, ResetError{Of: 64 << 20}, "closed by the server before it answered, after 67.1 MB of 67.1 MB"},
+		}, ResetError{Of: 16 << 20}, "closed by the server before it answered, after 16.8 MB of 16.8 MB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := servertest.Record(t, test.script)
 			c := open(t, r.URL, Options{}).Client(TransportOptions{})
-			_, err := c.Do(t.Context(), put(64<<20))
+			_, err := c.Do(t.Context(), put(16<<20))
 			var e *ResetError
 			if !errors.As(err, &e) {
 				t.Fatalf("got %v, want a ResetError", err)
@@ -297,7 +297,9 @@ func TestJSONAsText(t *testing.T) {
 // Case U18: an answer tells how long to wait.
 func TestTooManyRequests(t *testing.T) {
 	r := servertest.Record(t, servertest.Answers(http1("429 Too Many Requests", "Retry-After: 7\r\n", `{"error":"too_many_requests","reason":"slow down"}`)))
-	err := open(t, r.URL, Options{}).Control().JSON(t.Context(), "GET", "db", nil, nil)
+	c := open(t, r.URL, Options{}).Client(TransportOptions{})
+	defer c.Close()
+	err := c.JSON(t.Context(), "GET", "db", nil, nil)
 	var e *Error
 	if !errors.As(err, &e) || e.RetryAfter != 7*time.Second || !strings.Contains(err.Error(), "wait 7s") {
 		t.Errorf("got %v", err)

@@ -16,7 +16,7 @@ func open(t testing.TB, url string, o Options) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Control().Close)
+	t.Cleanup(func() { s.Control().Close() })
 	return s
 }
 

@@ -59,11 +59,13 @@ func (s *Server) String() string { return s.URL() }
 // GoString hides the password.
 func (s *Server) GoString() string { return fmt.Sprintf("couch.Server{%q}", s.URL()) }
 
-// Control is the client for everything that is not measured: its connections
-// are kept and shared.
+// Control is the client for everything that is not measured. Its connections
+// are kept and shared, and its JSON waits where a hosted service asks it to
+// (429).
 func (s *Server) Control() *Client {
 	s.once.Do(func() {
 		s.control = s.Client(TransportOptions{KeepAlive: true})
+		s.control.patient = true
 	})
 	return s.control
 }

@@ -37,8 +37,8 @@ type watch struct {
 	retiring bool // an informational answer said that the connection will close
 }
 
-// looks is how often the idle timeout is divided: a request ends at most one
-// part later than its idle timeout, and never early.
+// looks is how often a request is looked at within its idle timeout: it ends at
+// most one such part later than the timeout says, and never early.
 const looks = 8
 
 func (c *Client) watch(ctx context.Context, r *Request) *watch {
@@ -102,7 +102,7 @@ func (x *watch) got(info httptrace.GotConnInfo) {
 	defer x.mu.Unlock()
 	x.conn, x.reused, x.wrote = c, info.Reused, false
 	x.from, x.fromIn = c.Written(), c.Received()
-	x.moved, x.movedAt = c.tcp.moved(), time.Now()
+	x.moved, x.movedAt = c.tcp.in.Load()+c.tcp.out.Load(), time.Now()
 	if x.holdHead {
 		c.holdHead()
 	}

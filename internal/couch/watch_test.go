@@ -221,3 +221,47 @@ func TestCancelEndsARequest(t *testing.T) {
 		}
 	})
 }
+
+// Case U18, for what is not measured: the control client waits as it is told,
+// but not for an hour.
+func TestControlWaitsAsTold(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		after    string // Retry-After
+		refusals int
+		took     time.Duration
+		fails    bool
+	}{
+		{"twice", "7", 2, 14 * time.Second, false},
+		{"not said", "", 1, time.Second, false},
+		{"for ever", "7", 1000, 9 * 7 * time.Second, true},
+		{"an hour", "3600", 1, 0, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				left := test.refusals
+				s := piped(t, Options{}, func(c net.Conn) {
+					r := bufio.NewReader(c)
+					for {
+						if _, err := http.ReadRequest(r); err != nil {
+							return
+						}
+						answer := "HTTP/1.1 429 Too Many Requests\r\nRetry-After: " + test.after + "\r\nContent-Length: 0\r\n\r\n"
+						if left == 0 {
+							answer = http1("200 OK", "", "{}")
+						}
+						left--
+						io.WriteString(c, answer)
+					}
+				})
+				start := time.Now()
+				err := s.Control().JSON(t.Context(), http.MethodGet, "db", nil, nil)
+				took := time.Since(start)
+				s.Control().Close()
+				if (err != nil) != test.fails || took != test.took {
+					t.Errorf("got %v after %v, want failure %v after %v", err, took, test.fails, test.took)
+				}
+			})
+		})
+	}
+}
