@@ -34,6 +34,8 @@ func (x *exchange) bulkDocs(db *database) error {
 		for _, e := range edits {
 			out = append(out, edited{rev: discarded(e)})
 		}
+	} else if err := x.beforeWrite(db, edits); err != nil {
+		return err
 	} else if out, err = db.write(edits); err != nil {
 		return err
 	}

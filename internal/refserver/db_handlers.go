@@ -33,6 +33,7 @@ func (x *exchange) createDB(name string) error {
 	if err := x.s.store.create(name, q, copies); err != nil {
 		return err
 	}
+	x.s.replicatorDBs.watch(name)
 	x.setHeader("Location", x.location(name))
 	return x.json(http.StatusCreated, okTrue)
 }

@@ -352,6 +352,9 @@ func (x *exchange) commit(db *database, e *edit) (rev, error) {
 	if x.s.opts.Discard {
 		return discarded(e), nil
 	}
+	if err := x.beforeWrite(db, []*edit{e}); err != nil {
+		return rev{}, err
+	}
 	out, err := db.write([]*edit{e})
 	if err != nil {
 		return rev{}, err

@@ -25,6 +25,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"couchgauge/internal/refserver/replicator"
 )
 
 // Version is what the welcome object and the Server header say.
@@ -55,6 +57,10 @@ type Server struct {
 	auth    *authenticator
 	started time.Time
 
+	replicator    *replicator.Scheduler
+	documents     *replicator.Documents
+	replicatorDBs *replicatorDBs
+
 	mu     sync.Mutex
 	server *http.Server // while Serve runs
 }
@@ -76,7 +82,11 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open reference server: %w", err)
 	}
-	return &Server{opts: opts, store: st, config: conf, auth: auth, started: time.Now()}, nil
+	s := &Server{opts: opts, store: st, config: conf, auth: auth, started: time.Now()}
+	if err := s.startReplicator(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open reference server: %w", err), s.Close())
+	}
+	return s, nil
 }
 
 // Serve answers requests on l until Shutdown or Close. Its error is nil then.
@@ -92,8 +102,10 @@ func (s *Server) Serve(l net.Listener) error {
 }
 
 // Shutdown stops Serve after the requests that are under way, or when ctx ends.
-// Feeds that wait for changes end at once. The store stays open: Close it.
+// Replications and feeds that wait for changes end at once. The store stays
+// open: Close it.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.stopReplicator()
 	s.store.stopFeeds()
 	s.mu.Lock()
 	srv := s.server
@@ -110,6 +122,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // Close ends every request and closes the store. What was answered is on disk
 // (unless NoFsync); what was not answered may or may not be.
 func (s *Server) Close() error {
+	s.stopReplicator()
 	s.store.stopFeeds()
 	s.mu.Lock()
 	srv := s.server

@@ -25,6 +25,10 @@ func (x *exchange) route() error {
 		return x.membership()
 	case "_node":
 		return x.node()
+	case "_replicate":
+		return x.replicate()
+	case "_scheduler":
+		return x.scheduler()
 	}
 	return x.database()
 }
@@ -52,6 +56,9 @@ func (x *exchange) database() error {
 	}
 	if err := db.view(x.mayRead); err != nil {
 		return err
+	}
+	if isReplicatorDB(name) && !x.user.admin() {
+		return x.refuse() // its documents hold credentials
 	}
 	if len(x.parts) == 1 {
 		switch x.method {

@@ -106,7 +106,10 @@ func (x *exchange) activeTasks() error {
 	if x.method != http.MethodGet {
 		return x.notAllowed("GET,HEAD")
 	}
-	return x.json(http.StatusOK, []object{})
+	if err := x.needAdmin(); err != nil {
+		return err
+	}
+	return x.json(http.StatusOK, x.s.replicator.Tasks())
 }
 
 func (x *exchange) membership() error {

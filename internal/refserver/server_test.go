@@ -207,7 +207,7 @@ func TestReopenedStoreHasEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(func(base string) {
-		if got := mustDo(t, 200, "GET", base+"/_all_dbs", "", ""); got != `["a/b"]`+"\n" {
+		if got := mustDo(t, 200, "GET", base+"/_all_dbs", "", ""); got != `["_replicator","a/b"]`+"\n" {
 			t.Error(got)
 		}
 		for path, want := range map[string]string{

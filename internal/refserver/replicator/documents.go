@@ -106,10 +106,8 @@ func (d *Documents) Changed(database, id string, body json.RawMessage) error {
 	case Failed:
 		return nil
 	}
-	r, err := Parse(body, d.s.set)
-	if err != nil {
-		var invalid *Invalid
-		errors.As(err, &invalid)
+	r, invalid := Parse(body, d.s.set)
+	if invalid != nil {
 		return d.fail(key, invalid.Forbidden())
 	}
 	j := r.Job
@@ -184,11 +182,10 @@ const (
 func (d *Documents) schedule(ctx context.Context, key docKey, r *row) {
 	for errorsSoFar := 0; ; {
 		err := d.submit(ctx, key, r)
-		var fatal *duplicate
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		if errors.As(err, &fatal) {
+		if taken := (*duplicate)(nil); errors.As(err, &taken) && !taken.transient {
 			d.forget(key)
 			_ = d.fail(key, err.Error()) // the document is the only place to say it
 			return
@@ -204,8 +201,11 @@ func (d *Documents) schedule(ctx context.Context, key docKey, r *row) {
 	}
 }
 
-// duplicate says that another document asked for the same job before.
-type duplicate struct{ text string }
+// duplicate says that somebody else asked for the same job before.
+type duplicate struct {
+	text      string
+	transient bool // a job of _replicate, which will end
+}
 
 func (e *duplicate) Error() string { return e.text }
 
@@ -222,12 +222,11 @@ func (d *Documents) submit(ctx context.Context, key docKey, r *row) error {
 		return nil // the document was changed meanwhile
 	}
 	if other, found := d.s.find(j.ID); found && (other.Database != j.Database || other.DocID != j.DocID) {
+		text := fmt.Sprintf("Replication `%s` specified by document `%s` already ", j.ID, j.DocID)
 		if other.transient() {
-			return fmt.Errorf("Replication `%s` specified by document `%s` already running as a transient replication, "+ //nolint:staticcheck // CouchDB's words
-				"started via `_replicate` API endpoint", j.ID, j.DocID)
+			return &duplicate{text + "running as a transient replication, started via `_replicate` API endpoint", true}
 		}
-		return &duplicate{fmt.Sprintf("Replication `%s` specified by document `%s` already started, triggered by document `%s` from db `%s`",
-			j.ID, j.DocID, other.DocID, other.Database)}
+		return &duplicate{text + fmt.Sprintf("started, triggered by document `%s` from db `%s`", other.DocID, other.Database), false}
 	}
 	if _, err := d.s.add(j); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -42,9 +43,18 @@ type Request struct {
 	CancelID string // "" where the job to cancel is the one described
 }
 
-// Parse reads a body of _replicate or a replication document. The error is an
-// *Invalid. The job has no ID yet.
-func Parse(raw json.RawMessage, set Settings) (*Request, error) {
+// Parse reads a body of _replicate or a replication document. The job has no
+// ID yet.
+func Parse(raw json.RawMessage, set Settings) (*Request, *Invalid) {
+	r, err := parse(raw, set)
+	var invalid *Invalid
+	if err != nil && !errors.As(err, &invalid) {
+		invalid = &Invalid{crash, "badarg"}
+	}
+	return r, invalid
+}
+
+func parse(raw json.RawMessage, set Settings) (*Request, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, &Invalid{crash, "function_clause"}
