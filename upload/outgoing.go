@@ -13,8 +13,7 @@ import (
 
 // outgoing is a request ready to be sent: encoded, and its length known.
 type outgoing struct {
-	what    string // for errors: `put attachment "a.bin" to`
-	target  string
+	upload  Upload        // what it stores, for errors
 	request couch.Request // without body
 	open    func() io.Reader
 }
@@ -76,4 +75,9 @@ func (o *outgoing) setHeader(key, value string) {
 	}
 	h.Set(key, value)
 	o.request.Header = h
+}
+
+// errorf makes an error of what was being done.
+func (o *outgoing) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s %s: %w", o.upload.describe(), o.upload.DB, fmt.Errorf(format, args...))
 }

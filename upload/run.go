@@ -119,6 +119,9 @@ func failure(samples []results.Sample) string { return samples[len(samples)-1].E
 
 // tell writes the event of a chain that gets no more turns.
 func (r Run) tell(c *chain, why ending, at time.Time) error {
+	if why == goesOn {
+		return nil
+	}
 	s := c.subjects[0]
 	event := &results.Event{At: at, Cell: &s.id}
 	switch why {
@@ -127,8 +130,6 @@ func (r Run) tell(c *chain, why ending, at time.Time) error {
 		event.Text = fmt.Sprintf("%s: given up after %d failures in a row: %s", s.label, c.failures, c.lastError)
 	case tooSlow:
 		event.Text = fmt.Sprintf("%s: no more samples after %d, which took %v", s.label, c.taken, c.spent.Round(time.Millisecond))
-	default:
-		return nil
 	}
 	return r.Sink.Write(event)
 }

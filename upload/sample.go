@@ -194,7 +194,7 @@ func (m *sampler) upload(ctx context.Context, s *subject, lanes []lane) ([]outco
 		if err != nil {
 			return nil, err
 		}
-		ready[i] = o.arm(slot.sent)
+		ready[i] = slot.arm(o)
 	}
 	outs := make([]outcome, len(lanes))
 	if len(lanes) == 1 {
@@ -330,7 +330,8 @@ func (m *sampler) explain(ctx context.Context, s *subject, l lane, cut error) er
 	if err != nil {
 		return cut
 	}
-	x := o.arm(slot.sent).send(ctx, slot.client(j.cell), time.Now())
+	again := slot.arm(o)
+	x := again.send(ctx, slot.client(j.cell), time.Now())
 	var refusal *couch.Error
 	if errors.As(x.err, &refusal) {
 		return fmt.Errorf("%w; before it answered so, asked with Expect, it %w", x.err, cut)

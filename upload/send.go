@@ -32,29 +32,28 @@ type armed struct {
 }
 
 // arm opens the body. sent counts the bytes of bodies.
-func (o outgoing) arm(sent *atomic.Int64) armed {
-	w := &watch{}
-	o.request.Trace = w.hooks()
+func (o outgoing) arm(w *watch, sent *atomic.Int64) armed {
+	o.request.Trace = &w.hooks
+	w.body.Reader, w.body.total = o.open(), sent
 	if o.request.ContentLength != 0 {
-		w.body = &meter{Reader: o.open(), watch: w, total: sent}
-		o.request.Body = w.body
+		o.request.Body = &w.body
 	}
 	return armed{o, w}
 }
 
 // send sends the request, once. The clock runs from start.
-func (o armed) send(ctx context.Context, client *couch.Client, start time.Time) exchange {
-	w, r := o.watch, o.request
+func (o *armed) send(ctx context.Context, client *couch.Client, start time.Time) exchange {
+	w, r := o.watch, &o.request
 	w.start = start
-	resp, err := client.Do(ctx, r)
+	resp, err := client.Do(ctx, *r)
 	if err != nil {
-		return exchange{wire: w.wire(), err: fmt.Errorf("%s %s: %w", o.what, o.target, err)}
+		return exchange{wire: w.wire(), err: o.errorf("%w", err)}
 	}
 	w.answered()
 	x := exchange{status: resp.StatusCode}
-	if err := couch.Check(resp, o.what, o.target); err != nil {
+	if resp.StatusCode >= 300 {
 		x.wire = w.wire()
-		x.err = w.progress(err, r.ContentLength)
+		x.err = w.progress(couch.Check(resp, o.upload.describe(), o.upload.DB), r.ContentLength)
 		return x
 	}
 	x.answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -62,7 +61,7 @@ func (o armed) send(ctx context.Context, client *couch.Client, start time.Time) 
 	resp.Body.Close()
 	x.phases, x.wire = m.phases(), w.wire()
 	if err != nil {
-		x.err = fmt.Errorf("%s %s: read the answer: %w", o.what, o.target, err)
+		x.err = o.errorf("read the answer: %w", err)
 	}
 	return x
 }
@@ -72,7 +71,7 @@ func (o armed) send(ctx context.Context, client *couch.Client, start time.Time) 
 // the whole body.
 func (w *watch) progress(err error, length int64) error {
 	var refusal *couch.Error
-	if w.body == nil || !errors.As(err, &refusal) {
+	if length == 0 || !errors.As(err, &refusal) {
 		return err
 	}
 	read := w.body.read.Load()

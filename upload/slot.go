@@ -35,6 +35,7 @@ type slot struct {
 
 	kept, single *couch.Client // connections kept alive, and not
 	used         time.Time     // when kept was used last
+	spare        *watch        // of a request that is over
 }
 
 // outcome is one upload: all its requests.
@@ -103,8 +104,27 @@ func (s *slot) first(ctx context.Context, j job) (outgoing, error) {
 
 func (s *slot) prepare(ctx context.Context, j job, u Upload) (outgoing, error) {
 	o, err := s.digests.prepare(ctx, j.method.Build(u), j.cell)
-	o.what, o.target = u.describe(), u.DB
+	o.upload = u
 	return o, err
+}
+
+// arm makes a request ready for the clock.
+func (s *slot) arm(o outgoing) armed {
+	w := s.spare
+	s.spare = nil
+	if w == nil {
+		w = newWatch()
+	}
+	return o.arm(w, s.sent)
+}
+
+// keep takes the watch of a request back. One that was answered before it was
+// written may still be at work.
+func (s *slot) keep(w *watch) {
+	if w.bodyWritten.get() > 0 {
+		w.reset()
+		s.spare = w
+	}
 }
 
 // only is u with one of its document's attachments.
@@ -148,7 +168,7 @@ func (s *slot) upload(ctx context.Context, j job, first armed, start time.Time) 
 			out.err = err
 			break
 		}
-		next := s.request(ctx, j, o.arm(s.sent), time.Now())
+		next := s.request(ctx, j, s.arm(o), time.Now())
 		out = out.then(next)
 	}
 	return out
@@ -175,7 +195,8 @@ func (s *slot) request(ctx context.Context, j job, o armed, start time.Time) out
 		var refusal *couch.Error
 		switch {
 		case x.err == nil:
-			out.read(j.method, o.outgoing, x)
+			s.keep(o.watch)
+			out.read(j.method, &o.outgoing, x)
 			return out
 		case errors.As(x.err, &refusal) && refusal.Status == http.StatusTooManyRequests:
 			pause := refusal.RetryAfter
@@ -192,7 +213,7 @@ func (s *slot) request(ctx context.Context, j job, o armed, start time.Time) out
 				return out
 			}
 			s.warm(ctx, j.cell)
-			o, start = o.outgoing.arm(s.sent), time.Now()
+			o, start = s.arm(o.outgoing), time.Now()
 		default:
 			return out
 		}
@@ -200,18 +221,18 @@ func (s *slot) request(ctx context.Context, j job, o armed, start time.Time) out
 }
 
 // read takes a good answer apart.
-func (out *outcome) read(m Method, o outgoing, x exchange) {
+func (out *outcome) read(m Method, o *outgoing, x exchange) {
 	switch x.status {
 	case http.StatusCreated:
 	case http.StatusAccepted:
 		out.accepted++
 	default:
-		out.err = fmt.Errorf("%s %s: status %d, 201 was expected", o.what, o.target, x.status)
+		out.err = o.errorf("status %d, 201 was expected", x.status)
 		return
 	}
 	revs, err := m.Answer(x.answer)
 	if err != nil {
-		out.err = fmt.Errorf("%s %s: %w", o.what, o.target, err)
+		out.err = o.errorf("%w", err)
 		return
 	}
 	out.revs = revs

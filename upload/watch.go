@@ -14,24 +14,20 @@ import (
 // goroutines, and may do so after the answer is complete.
 type watch struct {
 	start time.Time
+	hooks httptrace.ClientTrace
+	body  meter
 
 	connected, waiting, bodyWritten, firstByte stamp
 	informed                                   atomic.Bool // a 1xx took the place of firstByte
-	body                                       *meter      // nil: no body
 
 	conn    atomic.Pointer[couch.Conn]
 	written atomic.Int64 // by conn before this request
 }
 
-// stamp is a moment after a start; 0 = not reached.
-type stamp struct{ atomic.Int64 }
-
-func (s *stamp) set(start time.Time) { s.Store(int64(max(1, time.Since(start)))) }
-func (s *stamp) get() time.Duration  { return time.Duration(s.Load()) }
-
-// hooks are what net/http calls.
-func (w *watch) hooks() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
+func newWatch() *watch {
+	w := &watch{}
+	w.body.watch = w
+	w.hooks = httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
 			w.connected.set(w.start)
 			if c, ok := info.Conn.(*couch.Conn); ok {
@@ -47,7 +43,26 @@ func (w *watch) hooks() *httptrace.ClientTrace {
 			return nil
 		},
 	}
+	return w
 }
+
+// reset makes w ready for another request. The one before must be over: its
+// body written, its answer read.
+func (w *watch) reset() {
+	for _, s := range []*stamp{&w.connected, &w.waiting, &w.bodyWritten, &w.firstByte, &w.body.started} {
+		s.Store(0)
+	}
+	w.informed.Store(false)
+	w.conn.Store(nil)
+	w.body.spent.Store(0)
+	w.body.read.Store(0)
+}
+
+// stamp is a moment after a start; 0 = not reached.
+type stamp struct{ atomic.Int64 }
+
+func (s *stamp) set(start time.Time) { s.Store(int64(max(1, time.Since(start)))) }
+func (s *stamp) get() time.Duration  { return time.Duration(s.Load()) }
 
 // answered is called when the head of the final answer was read. net/http
 // tells of the first byte only once; where that was a 1xx's, the head's end
@@ -66,10 +81,9 @@ func (w *watch) moments() moments {
 		bodyWritten: w.bodyWritten.get(),
 		firstByte:   w.firstByte.get(),
 		lastByte:    time.Since(w.start),
-	}
-	if b := w.body; b != nil {
-		m.bodyStarted = b.started.get()
-		m.inBodyReader = time.Duration(b.spent.Load())
+
+		bodyStarted:  w.body.started.get(),
+		inBodyReader: time.Duration(w.body.spent.Load()),
 	}
 	return m
 }
