@@ -1,6 +1,9 @@
 package replicator
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // DocInfo is an entry of _scheduler/docs.
 type DocInfo struct {
@@ -9,7 +12,13 @@ type DocInfo struct {
 }
 
 // MarshalJSON writes the members that CouchDB has for a document in that state.
-func (i DocInfo) MarshalJSON() ([]byte, error) { return json.Marshal(i.json) }
+func (i DocInfo) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // whoever encodes the whole decides
+	err := e.Encode(i.json)
+	return b.Bytes(), err
+}
 
 // waiting is a document that is not in the scheduler yet.
 type waiting struct {
