@@ -16,24 +16,43 @@ func stageRows(s *Summary) []*Row {
 	})
 }
 
+// stageParts are the columns of a stage: what it did, and what it waited for.
+var stageParts = []struct{ head, suffix string }{{"busy", "_s"}, {"in", "_wait_in_s"}, {"out", "_wait_out_s"}}
+
+// stageUnit is the unit that suits the longest time of the rows' stages.
+func stageUnit(rows []*Row) timeUnit {
+	longest := 0.0
+	for _, r := range rows {
+		for _, stage := range stages {
+			for _, part := range stageParts {
+				if v := r.phase(stage + part.suffix); v > longest {
+					longest = v
+				}
+			}
+		}
+	}
+	return unitFor(longest)
+}
+
 // stageSection shows which side of a replication is slow.
 func stageSection(rows []*Row, varied []string) section {
+	unit := stageUnit(rows)
 	build := func(separate bool) *grid {
 		g := &grid{rows: make([][]string, len(rows))}
 		g.add(gridColumn{head: "cell", left: true}, func(i int) string { return rows[i].name(varied) })
 		for _, stage := range stages {
-			for _, part := range []struct{ head, suffix string }{{"busy", "_s"}, {"in", "_wait_in_s"}, {"out", "_wait_out_s"}} {
+			for _, part := range stageParts {
 				c := gridColumn{group: stage, head: part.head}
 				if !separate {
 					c.head = stage + " " + part.head
 				}
-				g.add(c, func(i int) string { return digits(rows[i].phase(stage + part.suffix)) })
+				g.add(c, func(i int) string { return unit.coarse(rows[i].phase(stage + part.suffix)) })
 			}
 		}
 		return g
 	}
 	return section{
-		title:  "Stages of couchgauge's replicator in seconds, all workers of a stage together",
+		title:  "Stages of couchgauge's replicator in " + unit.name + ", all workers of a stage together",
 		wide:   build(true),
 		lead:   1,
 		dense:  func(func(string) string) *grid { return build(false) },

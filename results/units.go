@@ -27,6 +27,15 @@ func unitFor(v float64) timeUnit {
 // in shows seconds in the unit, without its name: "1.23".
 func (u timeUnit) in(seconds float64) string { return digits(seconds / u.seconds) }
 
+// coarse is in for values beside much larger ones: "<0.01" is as good as a
+// smaller number.
+func (u timeUnit) coarse(seconds float64) string {
+	if v := seconds / u.seconds; v > 0 && v < 0.01 {
+		return "<0.01"
+	}
+	return u.in(seconds)
+}
+
 // duration shows seconds with their unit: "1.23 ms".
 func duration(seconds float64) string {
 	u := unitFor(seconds)
