@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -23,7 +25,27 @@ type rowParams struct {
 	includeDocs  bool
 	updateSeq    bool
 	doc          docOptions
+	space        namespace
 }
+
+// namespace is a part of the documents that can be listed: all of them but the
+// local ones, the design documents, the local ones.
+type namespace struct {
+	bucket []byte
+	prefix string // of every id in it
+	last   string // sorts right after every id with that prefix
+}
+
+var (
+	everyDoc   = namespace{bucket: bucketDocs}
+	designDocs = namespace{bucketDocs, "_design/", "_design0"}
+	localDocs  = namespace{bucketLocal, localPrefix, "_local0"}
+)
+
+// alive says whether a record is that of a document that is there.
+func (n namespace) alive(v []byte) bool { return n.local() || v[0] == 1 }
+
+func (n namespace) local() bool { return n.prefix == localPrefix }
 
 var errKeys = badRequest("`keys` parameter must be an array.")
 
@@ -37,7 +59,7 @@ func (x *exchange) rowParams() (*rowParams, error) {
 	for name := range x.params {
 		raw[name] = json.RawMessage(x.query(name))
 	}
-	p := &rowParams{limit: math.MaxInt}
+	p := &rowParams{limit: math.MaxInt, space: everyDoc}
 	return p, p.set(raw)
 }
 
@@ -115,6 +137,9 @@ func boolean(v json.RawMessage) (bool, error) {
 // inside says whether an id is in the range, and whether ids after it, in the
 // direction of the list, can be.
 func (p *rowParams) inside(id string) (in, goOn bool) {
+	if !strings.HasPrefix(id, p.space.prefix) {
+		return false, false
+	}
 	if p.end == nil {
 		return true, true
 	}
@@ -156,8 +181,12 @@ func (p *rowParams) cut(names []string) []string {
 	return out
 }
 
-// allDocs serves /{db}/_all_docs.
-func (x *exchange) allDocs(db *database) error {
+func (x *exchange) allDocs(db *database) error    { return x.listDocs(db, everyDoc) }
+func (x *exchange) designDocs(db *database) error { return x.listDocs(db, designDocs) }
+func (x *exchange) localDocs(db *database) error  { return x.listDocs(db, localDocs) }
+
+// listDocs serves /{db}/_all_docs and its like.
+func (x *exchange) listDocs(db *database, space namespace) error {
 	if x.method != http.MethodGet && x.method != http.MethodPost {
 		return x.notAllowed("GET,HEAD,POST")
 	}
@@ -165,6 +194,7 @@ func (x *exchange) allDocs(db *database) error {
 	if err != nil {
 		return err
 	}
+	p.space = space
 	if x.method == http.MethodPost {
 		if err := x.wantJSON(); err != nil {
 			return err
@@ -204,25 +234,25 @@ const (
 
 // docRow is a row of _all_docs.
 type docRow struct {
-	id  string
-	rev rev
-	doc *document // when asked for
+	id      string
+	rev     rev
+	deleted bool
+	doc     *document // when asked for
 }
 
 func (x *exchange) docsInRange(db *database, p *rowParams) error {
 	var head []byte
 	var from []byte // where the next transaction goes on
 	if err := db.view(func(t *readTx) error {
-		c := t.counters()
-		cur := t.tx.Bucket(bucketDocs).Cursor()
-		offset, first := seekRow(cur, p, c.docs)
+		total := t.total(p.space)
+		before, first := seekRow(t.tx.Bucket(p.space.bucket).Cursor(), p)
 		from = append([]byte(nil), first...)
 		head = append(head, `{"total_rows":`...)
-		head = strconv.AppendInt(head, c.docs, 10)
+		head = append(head, countText(total)...)
 		head = append(head, `,"offset":`...)
-		head = strconv.AppendInt(head, min(offset+int64(p.skip), c.docs), 10)
+		head = append(head, countText(min(before+int64(p.skip), total))...)
 		if p.updateSeq {
-			head = append(head, `,"update_seq":"`+db.seqText(c.updateSeq)+`"`...)
+			head = append(head, `,"update_seq":"`+db.seqText(t.counters().updateSeq)+`"`...)
 		}
 		return nil
 	}); err != nil {
@@ -251,22 +281,49 @@ func (x *exchange) docsInRange(db *database, p *rowParams) error {
 	return w.Flush()
 }
 
+// total is how many documents there are; CouchDB does not count local ones.
+func (t *readTx) total(space namespace) (n int64) {
+	switch {
+	case space.local():
+		return uncounted
+	case space.prefix == "":
+		return t.counters().docs
+	}
+	cur := t.tx.Bucket(space.bucket).Cursor()
+	for k, v := cur.Seek([]byte(space.prefix)); k != nil && string(k) < space.last; k, v = cur.Next() {
+		if space.alive(v) {
+			n++
+		}
+	}
+	return n
+}
+
+const uncounted = -1
+
+func countText(n int64) string {
+	if n == uncounted {
+		return "null"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
 // seekRow moves to the first row of the range and says how many rows come before
 // it.
-func seekRow(cur *bolt.Cursor, p *rowParams, total int64) (before int64, first []byte) {
-	alive := func(v []byte) bool { return v[0] == 1 }
-	k, v := cur.First()
+func seekRow(cur *bolt.Cursor, p *rowParams) (before int64, first []byte) {
+	k, v := cur.Seek([]byte(p.space.prefix))
+	step, past := cur.Next, func(k []byte) bool { return string(k) < *p.start }
 	if p.descending {
-		k, v = cur.Last()
-		for ; k != nil && p.start != nil && string(k) > *p.start; k, v = cur.Prev() {
-			if alive(v) {
-				before++
+		step, past = cur.Prev, func(k []byte) bool { return string(k) > *p.start }
+		if k, v = cur.Last(); p.space.last != "" {
+			if k, _ = cur.Seek([]byte(p.space.last)); k == nil {
+				k, v = cur.Last()
+			} else {
+				k, v = cur.Prev()
 			}
 		}
-		return before, k
 	}
-	for ; k != nil && p.start != nil && string(k) < *p.start; k, v = cur.Next() {
-		if alive(v) {
+	for ; k != nil && strings.HasPrefix(string(k), p.space.prefix) && p.start != nil && past(k); k, v = step() {
+		if p.space.alive(v) {
 			before++
 		}
 	}
@@ -277,7 +334,7 @@ func seekRow(cur *bolt.Cursor, p *rowParams, total int64) (before int64, first [
 // end.
 func (db *database) readRows(p *rowParams, from []byte, most int) (rows []docRow, next []byte, err error) {
 	err = db.view(func(t *readTx) error {
-		cur := t.tx.Bucket(bucketDocs).Cursor()
+		cur := t.tx.Bucket(p.space.bucket).Cursor()
 		k, v := cur.Seek(from)
 		step := cur.Next
 		if p.descending {
@@ -295,18 +352,14 @@ func (db *database) readRows(p *rowParams, from []byte, most int) (rows []docRow
 				next = append([]byte(nil), k...)
 				return nil
 			}
-			if v[0] == 0 {
+			if !p.space.alive(v) {
 				continue
 			}
 			if p.skip > 0 {
 				p.skip--
 				continue
 			}
-			d, err := decodeDocRecord(v)
-			if err != nil {
-				return err
-			}
-			row, err := t.row(string(k), d, p)
+			row, err := t.row(string(k), p)
 			if err != nil {
 				return err
 			}
@@ -320,13 +373,28 @@ func (db *database) readRows(p *rowParams, from []byte, most int) (rows []docRow
 	return rows, next, err
 }
 
-func (t *readTx) row(id string, d *docRecord, p *rowParams) (docRow, error) {
-	leaves := d.tree.leaves()
-	row := docRow{id: id, rev: d.tree.nodes[leaves[0]].rev}
-	if !p.includeDocs || d.tree.nodes[leaves[0]].deleted {
+// row reads the row of a document; one without a revision is not there.
+func (t *readTx) row(id string, p *rowParams) (docRow, error) {
+	row := docRow{id: id}
+	if p.space.local() {
+		if d := t.local(id); d != nil {
+			row.rev = d.rev()
+			if p.includeDocs {
+				row.doc = d
+			}
+		}
 		return row, nil
 	}
-	var err error
+	d, err := t.doc(id)
+	if err != nil || d == nil {
+		return row, err
+	}
+	leaves := d.tree.leaves()
+	winner := &d.tree.nodes[leaves[0]]
+	row.rev, row.deleted = winner.rev, winner.deleted
+	if !p.includeDocs || row.deleted {
+		return row, nil
+	}
 	if row.doc, err = t.load(id, d, leaves[0]); err == nil {
 		row.doc.meta = docMeta(d, leaves, p.doc)
 	}
@@ -362,15 +430,21 @@ func (x *exchange) docsOfKeys(db *database, p *rowParams) error {
 	}
 	keys = keys[min(p.skip, len(keys)):]
 	keys = keys[:min(p.limit, len(keys))]
+	if p.space.prefix != "" {
+		keys = slices.DeleteFunc(slices.Clone(keys), func(k json.RawMessage) bool {
+			var id string
+			return json.Unmarshal(k, &id) != nil || !strings.HasPrefix(id, p.space.prefix)
+		})
+	}
 	var total int64
 	if err := db.view(func(t *readTx) error {
-		total = t.counters().docs
+		total = t.total(p.space)
 		return nil
 	}); err != nil {
 		return err
 	}
 	w := x.stream(http.StatusOK)
-	w.WriteString(`{"total_rows":` + strconv.FormatInt(total, 10) + `,"offset":null`)
+	w.WriteString(`{"total_rows":` + countText(total) + `,"offset":null`)
 	if p.updateSeq {
 		w.WriteString(`,"update_seq":null`)
 	}
@@ -389,25 +463,22 @@ func (x *exchange) docsOfKeys(db *database, p *rowParams) error {
 
 func (db *database) writeKeyRow(w *bufio.Writer, key json.RawMessage, p *rowParams) error {
 	var id string
-	var d *docRecord
 	var row docRow
 	if json.Unmarshal(key, &id) == nil {
 		if err := db.view(func(t *readTx) (err error) {
-			if d, err = t.doc(id); d != nil {
-				row, err = t.row(id, d, p)
-			}
+			row, err = t.row(id, p)
 			return err
 		}); err != nil {
 			return err
 		}
 	}
 	switch {
-	case d == nil:
+	case row.rev.id == "":
 		w.WriteString(`{"key":`)
 		w.Write(key)
 		_, err := w.WriteString(`,"error":"not_found"}`)
 		return err
-	case d.tree.deleted():
+	case row.deleted:
 		b := appendJSONString([]byte(`{"id":`), id)
 		b = append(appendJSONString(append(b, `,"key":`...), id), `,"value":{"rev":"`+row.rev.String()+`","deleted":true}`...)
 		if p.includeDocs {

@@ -67,22 +67,31 @@ func (x *exchange) deleteDB(name string) error {
 const diskFormat = 8
 
 func (x *exchange) dbInfo(db *database) error {
+	info, err := db.info()
+	if err != nil {
+		return err
+	}
+	return x.json(http.StatusOK, info)
+}
+
+// info is what GET /{db} tells.
+func (db *database) info() (object, error) {
 	var c counters
 	if err := db.view(func(t *readTx) error {
 		c = t.counters()
 		return nil
 	}); err != nil {
-		return err
+		return nil, err
 	}
 	st, err := os.Stat(filepath.Join(db.dir, boltFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return errNoDatabase
+		return nil, errNoDatabase
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	quorum := db.n/2 + 1
-	return x.json(http.StatusOK, object{
+	return object{
 		{"instance_start_time", strconv.FormatInt(db.created, 10)},
 		{"db_name", db.name},
 		{"purge_seq", db.seqText(0)},
@@ -94,7 +103,58 @@ func (x *exchange) dbInfo(db *database) error {
 		{"disk_format_version", diskFormat},
 		{"compact_running", false},
 		{"cluster", object{{"q", db.q}, {"n", db.n}, {"w", quorum}, {"r", quorum}}},
-	})
+	}, nil
+}
+
+// maxInfos is how many databases a _dbs_info request may name.
+const maxInfos = 100
+
+// dbsInfo serves /_dbs_info: the info of the databases named, or of all in a
+// range.
+func (x *exchange) dbsInfo() error {
+	var names []string
+	switch x.method {
+	case http.MethodGet:
+		if err := x.needAdmin(); err != nil {
+			return err
+		}
+		p, err := x.rowParams()
+		if err != nil {
+			return err
+		}
+		if names, err = x.s.store.names(); err != nil {
+			return err
+		}
+		names = p.cut(names)
+	case http.MethodPost:
+		var body struct{ Keys []string }
+		if err := x.bodyJSON(&body); err != nil {
+			return err
+		}
+		if names = body.Keys; names == nil {
+			return badRequest("`keys` member must exist.")
+		}
+		if len(names) > maxInfos {
+			return badRequest("`keys` member exceed maximum number of databases")
+		}
+	default:
+		return x.notAllowed("GET,HEAD,POST")
+	}
+	infos := make([]object, len(names))
+	for i, name := range names {
+		infos[i] = object{{"key", name}, {"error", "not_found"}}
+		db, err := x.s.store.database(name)
+		if err == nil && db.view(x.mayRead) == nil {
+			var info object
+			if info, err = db.info(); err == nil {
+				infos[i] = object{{"key", name}, {"info", info}}
+			}
+		}
+		if err != nil && err != error(errNoDatabase) {
+			return err
+		}
+	}
+	return x.json(http.StatusOK, infos)
 }
 
 // seqPrefix is how many bytes of a database's uuid a sequence carries, so that a

@@ -50,7 +50,7 @@ func (x *exchange) find(db *database) error {
 	if q.Limit != nil {
 		limit = *q.Limit
 	}
-	p := &rowParams{includeDocs: true}
+	p := &rowParams{includeDocs: true, space: everyDoc}
 	from := []byte{}
 	last := noBookmark
 	if q.Bookmark != "" && q.Bookmark != noBookmark {

@@ -13,6 +13,8 @@ func (x *exchange) route() error {
 	switch x.parts[0] {
 	case "_all_dbs":
 		return x.allDBs()
+	case "_dbs_info":
+		return x.dbsInfo()
 	case "_up":
 		return x.up()
 	case "_uuids":
@@ -82,12 +84,15 @@ var dbHandlers = map[string]func(*exchange, *database) error{
 	"_bulk_get":           (*exchange).bulkGet,
 	"_changes":            (*exchange).changes,
 	"_compact":            (*exchange).compact,
+	"_design_docs":        (*exchange).designDocs,
 	"_ensure_full_commit": (*exchange).ensureFullCommit,
 	"_find":               (*exchange).find,
+	"_local_docs":         (*exchange).localDocs,
 	"_missing_revs":       (*exchange).missingRevs,
 	"_revs_diff":          (*exchange).revsDiff,
 	"_revs_limit":         (*exchange).revsLimit,
 	"_security":           (*exchange).security,
+	"_view_cleanup":       (*exchange).compact, // nothing to clean up, and the same answers
 }
 
 // docPath serves /{db}/{doc} and /{db}/{doc}/{attachment}. The ids of design and

@@ -130,7 +130,7 @@ func (x *exchange) listReplications(database string) error {
 	var from []byte
 	if err := db.view(func(t *readTx) error {
 		total := t.counters().docs
-		offset, first := seekRow(t.tx.Bucket(bucketDocs).Cursor(), p, total)
+		offset, first := seekRow(t.tx.Bucket(bucketDocs).Cursor(), p)
 		from = append([]byte(nil), first...)
 		head = object{{"total_rows", total}, {"offset", min(offset+int64(p.skip), total)}}
 		return nil
