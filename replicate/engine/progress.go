@@ -63,16 +63,17 @@ func (r *Replication) Progress() Progress {
 	}
 	r.mu.Lock()
 	p.SourceSeq, p.CheckpointedSeq = r.sourceSeq, r.checkpointed
+	source, target := r.source, r.target
 	r.mu.Unlock()
 	p.ThroughSeq = r.tracker.through()
 	if n := c.pendingAtStart.Load(); n >= 0 {
 		// Changes made meanwhile are seen when the feed brings them.
 		p.Pending = max(0, max(n, c.rows.Load())-r.tracker.finished())
 	}
-	if r.source != nil {
-		p.BytesRead = r.source.read.Load()
-		p.BytesWritten = r.target.wrote.Load()
-		p.Retries = r.source.retried.Load() + r.target.retried.Load()
+	if source != nil {
+		p.BytesRead = source.read.Load()
+		p.BytesWritten = target.wrote.Load()
+		p.Retries = source.retried.Load() + target.retried.Load()
 	}
 	return p
 }

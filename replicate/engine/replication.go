@@ -119,13 +119,17 @@ func (i info) untouched() bool {
 
 // open looks at both databases, creates the target and finds where to start.
 func (r *Replication) open(ctx context.Context) error {
-	var err error
-	if r.source, err = newEndpoint(r.sourcePeer, r.opt, r.clock); err != nil {
+	source, err := newEndpoint(r.sourcePeer, r.opt, r.clock)
+	if err != nil {
 		return err
 	}
-	if r.target, err = newEndpoint(r.targetPeer, r.opt, r.clock); err != nil {
+	target, err := newEndpoint(r.targetPeer, r.opt, r.clock)
+	if err != nil {
 		return err
 	}
+	r.mu.Lock() // Progress may be asked for already
+	r.source, r.target = source, target
+	r.mu.Unlock()
 	var s, t info
 	if err := both(ctx,
 		func(ctx context.Context) error { return r.look(ctx, r.source, "source", &s) },
@@ -145,7 +149,7 @@ func (r *Replication) open(ctx context.Context) error {
 	if r.log, err = r.openLog(ctx); err != nil {
 		return err
 	}
-	r.tracker.seq = r.log.start
+	r.tracker.from(r.log.start)
 	r.setCheckpointed(r.log.start)
 	return nil
 }

@@ -31,6 +31,13 @@ type tracker struct {
 	rows int64 // changes in batches that are done
 }
 
+// from sets where the feed begins.
+func (t *tracker) from(seq json.RawMessage) {
+	t.mu.Lock()
+	t.seq = seq
+	t.mu.Unlock()
+}
+
 // start enters a batch, with one piece of work: its caller's.
 func (t *tracker) start() *batch {
 	b := &batch{t: t}
