@@ -42,7 +42,7 @@ func BenchmarkUpload(b *testing.B) {
 			}
 		})
 	}
-	b.Run("10B/net-http", func(b *testing.B) {
+	b.Run("10B by net-http", func(b *testing.B) {
 		hc := &http.Client{Transport: &http.Transport{}}
 		b.ReportAllocs()
 		for b.Loop() {

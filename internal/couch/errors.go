@@ -104,7 +104,7 @@ func (e *Error) read(body []byte) {
 		Reason json.RawMessage `json:"reason"`
 	}
 	if json.Unmarshal(body, &said) == nil && (said.Error != nil || said.Reason != nil) {
-		e.Code, e.Reason = jsonText(said.Error), Redact(jsonText(said.Reason))
+		e.Code, e.Reason = Redact(jsonText(said.Error)), Redact(jsonText(said.Reason))
 		return
 	}
 	text := string(body)
@@ -112,13 +112,13 @@ func (e *Error) read(body []byte) {
 	e.Reason = Redact(shortText(text))
 }
 
-// jsonText is a JSON string's content, or other JSON as it is.
+// jsonText is a JSON string's content, or other JSON as it is, on one line.
 func jsonText(raw json.RawMessage) string {
 	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
+	if json.Unmarshal(raw, &s) != nil {
+		s = string(raw)
 	}
-	return shortText(string(raw))
+	return oneLine(s)
 }
 
 var (
@@ -126,13 +126,19 @@ var (
 	tag       = regexp.MustCompile(`<[^>]*>`)
 )
 
-// shortText is the visible text of a page, cut where it gets long.
+// shortText is the visible text of a page, on one line.
 func shortText(s string) string {
-	const longest = 120
-	s = tag.ReplaceAllString(invisible.ReplaceAllString(s, " "), " ")
-	s = strings.Join(strings.Fields(html.UnescapeString(s)), " ")
-	if len(s) > longest {
-		s = strings.ToValidUTF8(s[:longest], "") + "…"
+	return oneLine(html.UnescapeString(tag.ReplaceAllString(invisible.ReplaceAllString(s, " "), " ")))
+}
+
+// longestText is how much of a server's text goes into a message, in bytes.
+const longestText = 160
+
+// oneLine joins lines, and cuts a text that is longer than a message should be.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	if len(s) > longestText {
+		s = strings.ToValidUTF8(s[:longestText], "") + "…"
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // answer is a response as net/http hands it over.
@@ -65,10 +66,29 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckKeepsTextsShort(t *testing.T) {
-	err := Check(answer(500, "text/plain", strings.Repeat("ö", 100_000)), "get", "/")
-	if n := len(err.Error()); n > 200 {
-		t.Errorf("%d bytes: %q", n, err)
+	long := strings.Repeat("ö", 20_000)
+	for name, body := range map[string]string{"text": long, "JSON": `{"error":"x","reason":"` + long + `"}`} {
+		err := Check(answer(500, "text/plain", body), "get", "/")
+		if n := len(err.Error()); n > 250 {
+			t.Errorf("%s: %d bytes: %q", name, n, err)
+		}
 	}
+}
+
+// Whatever a server answers, the message is one short line without a password.
+func FuzzCheck(f *testing.F) {
+	for _, s := range []string{"", nginx413, `{"error":"a","reason":"b"}`, `{"error":["a"]}`, "<", "<style>", "\xff\n", `{"reason":"http://u:p@h"}`} {
+		f.Add(413, s)
+	}
+	f.Fuzz(func(t *testing.T, status int, body string) {
+		if status < 300 || status > 599 {
+			return
+		}
+		text := Check(answer(status, "", body), "put", "db").Error()
+		if strings.Contains(text, "\n") || len(text) > 1000 || !utf8.ValidString(text) || Redact(text) != text {
+			t.Errorf("says %q", text)
+		}
+	})
 }
 
 func TestRetryAfter(t *testing.T) {
