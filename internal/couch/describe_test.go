@@ -1,6 +1,7 @@
 package couch
 
 import (
+	"context"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -140,7 +141,7 @@ func database(t *testing.T, s *Server) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := d.DeleteAll(t.Context()); err != nil && t.Context().Err() == nil {
+		if err := d.DeleteAll(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
