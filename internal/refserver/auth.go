@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,8 +172,7 @@ func (x *exchange) session() error {
 	case http.MethodPost:
 		return x.login()
 	case http.MethodDelete:
-		x.setHeader("Set-Cookie", x.s.auth.cookie(""))
-		return x.json(http.StatusOK, okTrue)
+		return x.sessionEnd("", "next", http.StatusOK, okTrue)
 	}
 	return x.notAllowed("GET,HEAD,POST,DELETE")
 }
@@ -201,42 +201,69 @@ func (x *exchange) sessionInfo() error {
 }
 
 func (x *exchange) login() error {
-	var name, password string
-	switch kind := x.r.Header.Get("Content-Type"); {
-	case strings.HasPrefix(kind, "application/x-www-form-urlencoded"):
-		if err := x.r.ParseForm(); err != nil {
-			return badRequest("invalid form")
-		}
-		name, password = x.r.PostForm.Get("name"), x.r.PostForm.Get("password")
-		if u := x.r.PostForm.Get("username"); u != "" {
-			name = u
-		}
-	case strings.HasPrefix(kind, "application/json"):
-		var form struct{ Name, Username, Password string }
-		b, err := x.body()
-		if err != nil {
-			return err
-		}
-		if json.Unmarshal(b, &form) != nil {
-			return errBadJSON
-		}
-		name, password = form.Name, form.Password
-		if form.Username != "" {
-			name = form.Username
-		}
-	default:
-		return badContentType("Content-Type must be 'application/x-www-form-urlencoded' or 'application/json'")
+	form, err := x.credentials()
+	if err != nil {
+		return err
+	}
+	name := form.Get("name")
+	if u := form.Get("username"); u != "" {
+		name = u
 	}
 	if name == "" {
 		return badRequest("request body must contain a username")
 	}
 	hash, ok := x.s.config.get("admins", name)
-	if !ok || !x.s.auth.fits(name, password, hash) {
-		x.setHeader("Set-Cookie", x.s.auth.cookie(""))
-		return errPassword
+	if !ok || !x.s.auth.fits(name, form.Get("password"), hash) {
+		return x.sessionEnd("", "fail", http.StatusUnauthorized, errPassword.object())
+	}
+	return x.sessionEnd(name, "next", http.StatusOK, object{{"ok", true}, {"name", name}, {"roles", adminRoles}})
+}
+
+// sessionEnd gives the client a session of that name, or ends the one it has
+// when the name is empty, and answers with v; or with a redirect, when the
+// query parameter names a path to go on with.
+func (x *exchange) sessionEnd(name, param string, status int, v any) error {
+	if x.has(param) {
+		path := x.query(param)
+		if !strings.HasPrefix(path, "/") {
+			return badRequest("path must begin with a /.")
+		}
+		status = http.StatusFound
+		x.setHeader("Location", x.location()+path)
 	}
 	x.setHeader("Set-Cookie", x.s.auth.cookie(name))
-	return x.json(http.StatusOK, object{{"ok", true}, {"name", name}, {"roles", adminRoles}})
+	return x.json(status, v)
+}
+
+// credentials reads the form of a login. In JSON CouchDB stumbles over whatever
+// is not an object of strings, and so do we.
+func (x *exchange) credentials() (url.Values, error) {
+	switch kind := x.r.Header.Get("Content-Type"); {
+	case strings.HasPrefix(kind, "application/x-www-form-urlencoded"):
+		if err := x.r.ParseForm(); err != nil {
+			return nil, badRequest("invalid form")
+		}
+		return x.r.PostForm, nil
+	case !strings.HasPrefix(kind, "application/json"):
+		return nil, badContentType("Content-Type must be 'application/x-www-form-urlencoded' or 'application/json'")
+	}
+	var body any
+	if err := x.bodyJSON(&body); err != nil {
+		return nil, err
+	}
+	members, ok := body.(map[string]any)
+	if !ok {
+		return nil, &apiError{http.StatusInternalServerError, "badmatch", ""}
+	}
+	form := url.Values{}
+	for name, v := range members {
+		text, ok := v.(string)
+		if !ok {
+			return nil, &apiError{http.StatusInternalServerError, "unknown_error", "badarg"}
+		}
+		form.Set(name, text)
+	}
+	return form, nil
 }
 
 // securityObject is what _security holds, as far as it decides anything.

@@ -126,6 +126,18 @@ var rowConversations = []conversation{
 		{do: "GET /DB/_all_docs?update_seq=true&limit=0", status: 200, want: `{"update_seq":"6-*"}`}, {do: "PUT /DB/_all_docs", status: 405},
 		{do: "GET /DB/_all_docs?startkey=5&limit=1", status: 200, want: `{"rows":[{"id":"B"}]}`}, {do: "GET /DB/_all_docs?endkey=5", status: 200, want: `{"rows":[]}`},
 	}},
+	{"design and local documents", []step{
+		{do: "POST /DB/_bulk_docs", body: `{"docs":[{"_id":"_design/a"},{"_id":"_design/b"},{"_id":"x"},{"_id":"_local/l1"},{"_id":"_local/l2"}]}`, status: 201},
+		{do: "GET /DB/_design_docs", status: 200, want: `{"total_rows":2,"offset":0,"rows":[{"id":"_design/a"},{"id":"_design/b"}]}`},
+		{do: `GET /DB/_design_docs?key="_design/b"`, status: 200, want: `{"offset":1,"rows":[{"id":"_design/b"}]}`}, {do: `GET /DB/_design_docs?startkey="z"`, status: 200, want: `{"offset":2,"rows":[]}`},
+		{do: "GET /DB/_design_docs?descending=true&limit=1&include_docs=true", status: 200, want: `{"rows":[{"id":"_design/b","doc":{"_id":"_design/b"}}]}`},
+		{do: `GET /DB/_design_docs?keys=["x","_design/a","_local/l1"]`, status: 200, want: `{"total_rows":2,"offset":null,"rows":[{"id":"_design/a"}]}`},
+		{do: "GET /DB/_local_docs", status: 200, want: `{"total_rows":null,"offset":null,"rows":[{"=":0,"id":"_local/l1","key":"_local/l1","value":{"rev":"0-1"}},{"id":"_local/l2"}]}`},
+		{do: "GET /DB/_local_docs?descending=true&skip=1&include_docs=true", status: 200, want: `{"rows":[{"id":"_local/l1","doc":{"_id":"_local/l1"}}]}`},
+		{do: "POST /DB/_local_docs", body: `{"keys":["_local/l1","_local/zz"]}`, status: 200, want: `{"rows":[{"id":"_local/l1"},{"=":0,"key":"_local/zz","error":"not_found"}]}`},
+		{do: "PUT /DB/_design_docs", status: 405}, {do: "POST /DB/_view_cleanup", body: "{}", status: 202, want: `{"ok":true}`},
+		{do: "GET /DB/_index", status: 200, want: `{"total_rows":1,"indexes":[{"ddoc":null,"name":"_all_docs","type":"special","def":{"fields":[{"_id":"asc"}]}}]}`},
+	}},
 	{"find", []step{
 		{do: "POST /DB/_bulk_docs", body: `{"docs":[{"_id":"a","n":1,"t":{"a":[1,2]}},{"_id":"b","n":2},{"_id":"c","n":3},{"_id":"_design/x","n":4}]}`, status: 201},
 		{do: "POST /DB/_find", body: `{"selector":{"n":{"$gt":1}}}`, status: 200, want: `{"docs":[{"_id":"b"},{"_id":"c"}],"warning":"No matching index found, create an index to optimize query time."}`},

@@ -11,6 +11,9 @@ type apiError struct {
 
 func (e *apiError) Error() string { return e.error + ": " + e.reason }
 
+// object is the error as it is answered.
+func (e *apiError) object() object { return object{{"error", e.error}, {"reason", e.reason}} }
+
 func badRequest(reason string) *apiError {
 	return &apiError{http.StatusBadRequest, "bad_request", reason}
 }

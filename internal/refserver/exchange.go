@@ -203,7 +203,7 @@ func (x *exchange) fail(err error) {
 			delete(x.w.Header(), name)
 		}
 	}
-	x.json(api.status, object{{"error", api.error}, {"reason", api.reason}})
+	x.json(api.status, api.object())
 }
 
 // errorHeaders are the headers that an error keeps of those set before it.

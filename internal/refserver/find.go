@@ -133,3 +133,18 @@ func writeFields(w interface{ Write([]byte) (int, error) }, d *document, fields 
 	_, err = w.Write(b)
 	return err
 }
+
+// indexes serves _index: the list of the one index there is, by _id.
+func (x *exchange) indexes(*database) error {
+	switch x.method {
+	case http.MethodGet:
+		byID := object{{"fields", []object{{{"_id", "asc"}}}}}
+		return x.json(http.StatusOK, object{
+			{"total_rows", 1},
+			{"indexes", []object{{{"ddoc", nil}, {"name", "_all_docs"}, {"type", "special"}, {"def", byID}}}},
+		})
+	case http.MethodPost:
+		return badRequest("The reference server keeps no indexes: _find looks at every document.")
+	}
+	return x.notAllowed("GET,POST")
+}

@@ -87,6 +87,7 @@ var dbHandlers = map[string]func(*exchange, *database) error{
 	"_design_docs":        (*exchange).designDocs,
 	"_ensure_full_commit": (*exchange).ensureFullCommit,
 	"_find":               (*exchange).find,
+	"_index":              (*exchange).indexes,
 	"_local_docs":         (*exchange).localDocs,
 	"_missing_revs":       (*exchange).missingRevs,
 	"_revs_diff":          (*exchange).revsDiff,
