@@ -18,6 +18,8 @@ type docReader struct {
 	// sink has attachment data thrown away, and everything but the members that
 	// the answer needs.
 	sink bool
+
+	usual int // bytes of the last document: the next will need about as many
 }
 
 // parsedDoc is a document as it was written on the wire.
@@ -51,6 +53,8 @@ func (d *docReader) document() (*parsedDoc, error) {
 		p.fail(badRequest("Document must be a JSON object"))
 		return p, err
 	}
+	p.body = make([]byte, 0, d.usual)
+	defer func() { d.usual = len(p.body) }()
 	var revs json.RawMessage
 	err = d.json.members(func(name string, raw []byte) error {
 		if !strings.HasPrefix(name, "_") || strings.HasPrefix(name, "_replication_") || name == "_access" {
