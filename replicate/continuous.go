@@ -259,7 +259,12 @@ func (x *sample) openArrivals(ctx context.Context) (*watchedTargets, error) {
 	origins := x.layout.origins()
 	for _, t := range x.layout.targets() {
 		e := x.databases[t]
-		f, err := openFeed(ctx, e.peer.Server, e.db, feedOptions{since: "0"})
+		info, err := databaseInfo(ctx, e.peer.Server.Control(), e.db)
+		if err != nil {
+			w.close()
+			return nil, err
+		}
+		f, err := openFeed(ctx, e.peer.Server, e.db, feedOptions{since: info.since()})
 		if err != nil {
 			w.close()
 			return nil, err

@@ -67,6 +67,25 @@ func (c counters) columns() map[string]*float64 {
 	}
 }
 
+// since is what was counted after an earlier reading.
+func (c counters) since(earlier counters) counters {
+	less := func(now, then *float64) *float64 {
+		if now == nil || then == nil {
+			return now
+		}
+		d := *now - *then
+		return &d
+	}
+	c.DocsRead = less(c.DocsRead, earlier.DocsRead)
+	c.DocsWritten = less(c.DocsWritten, earlier.DocsWritten)
+	c.DocWriteFailures = less(c.DocWriteFailures, earlier.DocWriteFailures)
+	c.MissingChecked = less(c.MissingChecked, earlier.MissingChecked)
+	c.MissingFound = less(c.MissingFound, earlier.MissingFound)
+	c.BulkGetAttempts = less(c.BulkGetAttempts, earlier.BulkGetAttempts)
+	c.BulkGetDocs = less(c.BulkGetDocs, earlier.BulkGetDocs)
+	return c
+}
+
 // addCounters adds up the jobs' counters. One that a job did not tell is not
 // known for the whole.
 func addCounters(jobs []outcome) map[string]float64 {

@@ -108,3 +108,9 @@ const (
 	stateCrashing  = "crashing"
 	stateUnknown   = "unknown"
 )
+
+// here says that a cell's jobs run in this process and on no server.
+func (c cell) here() bool {
+	d, err := driverOf(c.driver)
+	return err == nil && d.here
+}

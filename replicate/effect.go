@@ -32,11 +32,7 @@ func (s *Session) effects(c cell) []string {
 
 // honoured says whether an option has an effect on job i of a cell.
 func (s *Session) honoured(c cell, option string, i int) bool {
-	d, err := driverOf(c.driver)
-	if err != nil {
-		return false
-	}
-	if d.here {
+	if c.here() {
 		return option != "socket_options" // the engine leaves sockets to the system
 	}
 	h := s.host(s.hostOf(c.layout, c.layout.edges[i]))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,10 @@ type host struct {
 	config  map[string]string // what the run set, by "section/key"
 	login   login
 	ignored map[string]bool // options that have no effect here
+
+	// cumulative says that the counters of a job which goes on from a checkpoint
+	// hold those of the jobs before it, as CouchDB's do.
+	cumulative bool
 }
 
 // hostOf is who runs a job of a layout.
@@ -43,16 +48,12 @@ func (s *Session) host(p *Peer) *host {
 }
 
 // findHosts lists the servers that run jobs of any cell.
-func (s *Session) findHosts() error {
+func (s *Session) findHosts() {
 	for _, c := range s.cells {
 		if c.driver == fillDriver {
 			continue
 		}
-		d, err := driverOf(c.driver)
-		if err != nil {
-			return err
-		}
-		if d.here {
+		if c.here() {
 			continue
 		}
 		for _, e := range c.layout.edges {
@@ -67,7 +68,6 @@ func (s *Session) findHosts() error {
 			}
 		}
 	}
-	return nil
 }
 
 // pinned is the setting that every job's time depends on by chance: each
@@ -109,9 +109,8 @@ func (h *host) set(ctx context.Context, name, value string) error {
 
 // configure sets what a cell wants of the servers that run its jobs.
 func (s *Session) configure(ctx context.Context, c cell) error {
-	d, err := driverOf(c.driver)
-	if err != nil || d.here {
-		return err
+	if c.here() {
+		return nil
 	}
 	for _, e := range c.layout.edges {
 		h := s.host(s.hostOf(c.layout, e))
@@ -131,7 +130,7 @@ type route struct{ from, to *Peer }
 func (s *Session) routes(h *host) []route {
 	var list []route
 	for _, c := range s.cells {
-		if c.driver == fillDriver {
+		if c.driver == fillDriver || c.here() {
 			continue
 		}
 		for _, e := range c.layout.edges {
@@ -180,15 +179,16 @@ func (s *Session) checkRoute(ctx context.Context, h *host, r route) error {
 			return err
 		}
 		defer s.drop(context.WithoutCancel(ctx), to)
-		o = tinyJob(ctx, job{at: h.peer.Server, login: l, source: from, target: to, fields: map[string]any{
-			"use_bulk_get": true, "winning_revs_only": true,
-		}})
+		o = tinyJob(ctx, h, l, from, to)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if o.State == stateCompleted {
 			h.login = l
-			return s.learn(ctx, h, to, o)
+			if err := s.learn(ctx, h, to, o); err != nil || s.plan.Updates == 0 {
+				return err
+			}
+			return h.learnCounting(ctx, from, to)
 		}
 	}
 	why := o.Reason
@@ -225,18 +225,23 @@ func fillCheck(ctx context.Context, e endpoint) error {
 		`{"_id":"two","_rev":"1-0123456789abcdef0123456789abcdef"},` +
 		`{"_id":"two","_rev":"1-fedcba9876543210fedcba9876543210"}]}`
 	path := couch.EscapeSegment(e.db) + "/_bulk_docs"
-	if err := e.peer.Server.Control().JSON(ctx, "POST", path, jsonText(documents), nil); err != nil {
+	if err := e.peer.Server.Control().JSON(ctx, http.MethodPost, path, jsonText(documents), nil); err != nil {
 		return fmt.Errorf("write the documents of a tiny job: %w", err)
 	}
 	return nil
 }
 
-// tinyJob runs a one-shot job by _replicate, which every server has.
-func tinyJob(ctx context.Context, j job) outcome {
+// tinyJob runs a one-shot job by _replicate, which every server has. It does
+// not insist on addresses that do not answer.
+func tinyJob(ctx context.Context, h *host, l login, from, to endpoint) outcome {
 	ctx, cancel := context.WithTimeoutCause(ctx, checkTime, fmt.Errorf("it was not done in %v", checkTime))
 	defer cancel()
-	j.fields["retries_per_request"] = 1
-	j.fields["connection_timeout"] = 10_000
+	j := job{at: h.peer.Server, login: l, source: from, target: to, fields: map[string]any{
+		"use_bulk_get":        true,
+		"winning_revs_only":   true,
+		"retries_per_request": 1,
+		"connection_timeout":  10_000, // ms
+	}}
 	p, err := prepareReplicate(ctx, j)
 	if err != nil {
 		return outcome{State: stateUnknown, err: err}
@@ -246,6 +251,19 @@ func tinyJob(ctx context.Context, j job) outcome {
 		return outcome{State: stateUnknown, err: err}
 	}
 	return p.wait(ctx)
+}
+
+// learnCounting runs the tiny job again for one more document.
+func (h *host) learnCounting(ctx context.Context, from, to endpoint) error {
+	if err := from.peer.Server.Control().JSON(ctx, http.MethodPut, couch.DocPath(from.db, "three"), struct{}{}, nil); err != nil {
+		return fmt.Errorf("write a document of a tiny job: %w", err)
+	}
+	o := tinyJob(ctx, h, h.login, from, to)
+	if o.State != stateCompleted {
+		return fmt.Errorf("a tiny job that had worked was %s when run again: %s", o.State, o.Reason)
+	}
+	h.cumulative = o.Counters.DocsRead != nil && *o.Counters.DocsRead > 1
+	return nil
 }
 
 // learn notes what a tiny job that was done tells about its server.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"couchgauge/internal/couch"
 )
@@ -18,10 +19,13 @@ func (t jsonText) MarshalJSON() ([]byte, error) { return []byte(t), nil }
 // dbInfo is what a database tells about itself (CouchDB docs, "GET /{db}").
 type dbInfo struct {
 	Docs    int64
-	Deleted int64 // -1 = not told
-	File    int64 // bytes on disk; -1 = not told
-	Seq     string
+	Deleted int64  // -1 = not told
+	File    int64  // bytes on disk; -1 = not told
+	Seq     string // JSON
 }
+
+// since is the sequence as a query takes it.
+func (i dbInfo) since() string { return strings.Trim(i.Seq, `"`) }
 
 // databaseInfo asks for a database's dbInfo.
 func databaseInfo(ctx context.Context, c *couch.Client, db string) (dbInfo, error) {

@@ -21,6 +21,7 @@ type sample struct {
 	databases []endpoint // by their place in the layout
 	fresh     []endpoint // those of them that are this sample's own
 	live      int64      // documents that were written while continuous jobs ran
+	counted   counters   // what the job of the update before said, if its server goes on counting
 }
 
 // jobResult is what a sample's detail says about one job.
@@ -118,7 +119,7 @@ func (x *sample) jobs(ctx context.Context) ([]job, []running, error) {
 			continuous: x.plan.continuous(),
 			database:   x.plan.ReplicatorDB,
 		}
-		if !d.here {
+		if !x.here() {
 			j.login = x.host(host).login
 		}
 		if x.driver == "replicator" && x.plan.JobDatabases {
@@ -181,6 +182,7 @@ func (x *sample) takeOneShot(ctx context.Context, s *results.Sample) {
 	if err != nil {
 		s.Error = err.Error()
 	}
+	x.discount(list)
 	x.times(s, list, firsts)
 	after, err := x.look(ctx)
 	if err != nil {
@@ -204,7 +206,7 @@ func (x *sample) run(ctx context.Context, jobs []job, prepared []running) ([]job
 	one := func(i int) {
 		j := jobs[i]
 		r := jobResult{Source: j.source.db, Target: j.target.db, At: j.at.URL(), submitted: time.Now()}
-		if x.driver == "couchgauge" {
+		if x.here() {
 			r.At = "couchgauge"
 		}
 		if err := prepared[i].submit(ctx); err != nil {
@@ -265,6 +267,19 @@ func fail(s *results.Sample, why string) {
 	s.Verified = false
 }
 
+// discount leaves out of the counters what earlier jobs between the same
+// databases did.
+func (x *sample) discount(list []jobResult) {
+	if x.here() || !x.host(x.hostOf(x.layout, x.layout.edges[0])).cumulative {
+		return
+	}
+	for i := range list { // updates have one job
+		now := list[i].Counters
+		list[i].Counters = now.since(x.counted)
+		x.counted = now
+	}
+}
+
 // look reads the targets' sizes and their servers' request counters.
 func (x *sample) look(ctx context.Context) (state, error) {
 	var st state
@@ -288,7 +303,7 @@ type state struct {
 func (st state) seqs() []string {
 	var list []string
 	for _, t := range st.targets {
-		list = append(list, strings.Trim(t.Seq, `"`))
+		list = append(list, t.since())
 	}
 	return list
 }
@@ -395,7 +410,8 @@ func (x *sample) measure(s *results.Sample, list []jobResult, before, after stat
 	if grown := after.file() - before.file(); before.file() >= 0 && after.file() >= 0 {
 		s.Measures["target_growth_bytes"] = float64(grown)
 	}
-	if n := after.bulkRequests - before.bulkRequests; before.bulkRequests >= 0 && n > 0 {
+	// Documents with attachments may have come one by one.
+	if n := after.bulkRequests - before.bulkRequests; before.bulkRequests >= 0 && n > 0 && x.shape.count == 0 {
 		s.Measures["docs_per_bulk_docs"] = docs * float64(x.shape.conflicts) / n
 	}
 }

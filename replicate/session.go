@@ -56,9 +56,7 @@ func Prepare(ctx context.Context, env Env, plan Plan) (*Session, error) {
 		return s, errors.New("no server was given that runs the jobs")
 	}
 	s.cells = s.plan.cells()
-	if err := s.findHosts(); err != nil {
-		return s, err
-	}
+	s.findHosts()
 	for _, h := range s.hosts {
 		if err := s.pin(ctx, h); err != nil {
 			return s, err
