@@ -50,10 +50,13 @@ func (m *sampler) slot(i int) *slot {
 	return m.slots[i]
 }
 
-// close drops all connections.
+// close drops all connections and ends all goroutines.
 func (m *sampler) close() {
 	for _, s := range m.slots {
 		s.drop()
+		if s.work != nil {
+			close(s.work)
+		}
 	}
 	m.verifier.client.Close()
 }
@@ -182,38 +185,46 @@ func (m *sampler) take(ctx context.Context, s *subject, t turn, lanes []lane, ke
 	return sample, nil
 }
 
-// upload starts the uploads of all lanes together and waits for the last one.
+// upload starts the uploads of all lanes together, when the last is ready, and
+// waits for the last one.
 func (m *sampler) upload(ctx context.Context, s *subject, lanes []lane) ([]outcome, error) {
-	jobs := make([]job, len(lanes))
-	ready := make([]armed, len(lanes))
-	for i, l := range lanes {
-		jobs[i] = m.job(s, l.docs)
-		slot := m.slot(i)
-		slot.warm(ctx, s.Cell)
-		o, err := slot.first(ctx, jobs[i])
-		if err != nil {
-			return nil, err
-		}
-		ready[i] = slot.arm(o)
-	}
 	outs := make([]outcome, len(lanes))
 	if len(lanes) == 1 {
-		outs[0] = m.slots[0].upload(ctx, jobs[0], ready[0], time.Now())
-		return outs, nil
+		j := m.job(s, lanes[0].docs)
+		ready, err := m.slot(0).ready(ctx, j)
+		if err == nil {
+			outs[0] = m.slots[0].upload(ctx, j, ready, time.Now())
+		}
+		return outs, err
 	}
-	var start time.Time
-	var all sync.WaitGroup
+	m.slot(len(lanes) - 1)
+	errs := make([]error, len(lanes))
+	var start time.Time // not set: one of them did not get ready
+	var prepared, over sync.WaitGroup
 	gate := make(chan struct{})
-	for i := range lanes {
-		all.Go(func() {
+	prepared.Add(len(lanes))
+	over.Add(len(lanes))
+	for i, l := range lanes {
+		m.slots[i].do(func() {
+			defer over.Done()
+			j := m.job(s, l.docs)
+			ready, err := m.slots[i].ready(ctx, j)
+			errs[i] = err
+			prepared.Done()
 			<-gate
-			outs[i] = m.slots[i].upload(ctx, jobs[i], ready[i], start)
+			if !start.IsZero() {
+				outs[i] = m.slots[i].upload(ctx, j, ready, start)
+			}
 		})
 	}
-	start = time.Now()
+	prepared.Wait()
+	err := errors.Join(errs...)
+	if err == nil {
+		start = time.Now()
+	}
 	close(gate)
-	all.Wait()
-	return outs, nil
+	over.Wait()
+	return outs, err
 }
 
 func (m *sampler) job(s *subject, docs []Document) job {

@@ -36,6 +36,7 @@ type slot struct {
 	kept, single *couch.Client // connections kept alive, and not
 	used         time.Time     // when kept was used last
 	spare        *watch        // of a request that is over
+	work         chan func()   // for the slot's goroutine; nil: it has none yet
 }
 
 // outcome is one upload: all its requests.
@@ -48,6 +49,20 @@ type outcome struct {
 	paused   time.Duration
 	revs     []string // of the documents, as far as they were told
 	err      error
+}
+
+// do has the slot's own goroutine do f. It is kept from sample to sample: the
+// stack of a new one would have to grow again in each small upload.
+func (s *slot) do(f func()) {
+	if s.work == nil {
+		s.work = make(chan func())
+		go func() {
+			for f := range s.work {
+				f()
+			}
+		}()
+	}
+	s.work <- f
 }
 
 // client returns the client with the cell's kind of connections.
@@ -91,6 +106,16 @@ type job struct {
 	Upload
 	cell   Cell
 	method Method
+}
+
+// ready makes the job's first request ready, and the connection for it.
+func (s *slot) ready(ctx context.Context, j job) (armed, error) {
+	s.warm(ctx, j.cell)
+	o, err := s.first(ctx, j)
+	if err != nil {
+		return armed{}, err
+	}
+	return s.arm(o), nil
 }
 
 // first prepares the job's first request.
