@@ -75,7 +75,7 @@ func (r *replicateFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&r.jobDatabases, "databases-per-job", false, "a replicator database for each job")
 	f.BoolVar(&r.noPin, "no-pin", false, "leave [replicator] startup_jitter as it is: every job then first sleeps up to 5 s")
 
-	f.IntVar(&r.samples, "samples", 5, "samples per cell")
+	f.IntVar(&r.samples, "samples", 6, "samples per cell")
 	f.IntVar(&r.warmup, "warmup", 1, "samples per cell before them, left out")
 	f.Uint64Var(&r.seed, "seed", defaultSeed, "of the content and the order")
 	f.StringVar(&r.order, "order", "interleaved", "of the samples: "+strings.Join(replicate.Orders(), ", "))
