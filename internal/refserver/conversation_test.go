@@ -72,7 +72,10 @@ func target(t *testing.T) (base string, login *url.Userinfo) {
 		login, u.User = u.User, nil
 		return strings.TrimSuffix(u.String(), "/"), login
 	}
-	_, base = openServer(t, Options{Admin: "admin", Password: "secret"})
+	s, base := openServer(t, Options{Admin: "admin", Password: "secret"})
+	if _, err := s.config.set("replicator", "startup_jitter", "1", false); err != nil {
+		t.Fatal(err)
+	}
 	return base, url.UserPassword("admin", "secret")
 }
 
@@ -233,6 +236,7 @@ func conversations() []conversation {
 	for _, list := range [][]conversation{
 		serverConversations, databaseConversations, documentConversations, revisionConversations,
 		attachmentConversations, bodyConversations(), bulkConversations, rowConversations, changesConversations, replicationConversations,
+		replicatorConversations,
 	} {
 		all = append(all, list...)
 	}

@@ -75,7 +75,14 @@ func replicationError(err error) error {
 	case errors.As(err, &filter):
 		return notFound(filter.Error())
 	case errors.As(err, &failure):
-		return &apiError{http.StatusInternalServerError, failure.Name, failure.Reason}
+		status := http.StatusInternalServerError
+		switch failure.Name {
+		case "unauthorized":
+			status = http.StatusUnauthorized
+		case "forbidden":
+			status = http.StatusForbidden
+		}
+		return &apiError{status, failure.Name, failure.Reason}
 	}
 	return err
 }

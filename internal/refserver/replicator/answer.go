@@ -34,14 +34,11 @@ const idVersion = 4
 // answer makes the Answer of a job. Where nothing was new it is the history as
 // it was, if there was one.
 func answer(j *Job, r engine.Result) Answer {
-	a := Answer{OK: true}
-	if on := j.Options.UseCheckpoints; on != nil && !*on {
-		a.UseCheckpoints = on
-		return a
+	a := Answer{OK: true, NoChanges: r.NoChanges, History: r.History}
+	if on := j.Options.UseCheckpoints; on != nil && !*on && !r.NoChanges {
+		return Answer{OK: true, UseCheckpoints: on}
 	}
-	a.History = r.History
 	if r.NoChanges {
-		a.NoChanges = true
 		a.History = a.History[min(1, len(a.History)):]
 	}
 	if len(a.History) == 0 {

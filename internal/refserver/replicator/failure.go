@@ -27,8 +27,6 @@ func (f *Failure) Error() string {
 // maxBackoff is the reason of a job whose peer keeps answering 429.
 const maxBackoff = "max_backoff"
 
-func (f *Failure) tooManyRequests() bool { return f.Name == "error" && f.Reason == maxBackoff }
-
 // explain turns the error of a replication into a Failure.
 func explain(err error, j *Job) *Failure {
 	var refused *engine.Error
