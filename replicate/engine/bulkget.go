@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 )
 
 // bulk reads wants by one _bulk_get, whose answer it cuts into documents
@@ -16,20 +19,30 @@ import (
 func (w *reader) bulk(ctx context.Context, wants []want, attachments bool) (rest []want, err error) {
 	open := newOpenWants(wants)
 	w.r.count.bulkAttempts.Add(int64(open.left))
-	q := url.Values{"revs": {"true"}, "latest": {"true"}, "attachments": {"false"}}
+	m := request{
+		method: http.MethodPost, path: "_bulk_get",
+		query: url.Values{"revs": {"true"}, "latest": {"true"}, "attachments": {strconv.FormatBool(attachments)}},
+	}
 	if attachments {
-		q.Set("attachments", "true")
+		// CouchDB sends parts only to those who do not take JSON.
+		m.accept = "multipart/mixed"
 	}
 	err = w.r.source.again(ctx, func() (bool, error) {
 		before := open.left
-		m := request{method: http.MethodPost, path: "_bulk_get", query: q, body: open.body(attachments)}
+		m.body = open.body(attachments)
 		err := w.r.source.once(ctx, m, func(res *http.Response) error {
+			kind, params, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+			if err == nil && strings.HasPrefix(kind, "multipart/") {
+				return mixed(res.Body, params["boundary"], func(g message) error { return w.bulkMessage(ctx, g, open) })
+			}
 			return w.bulkAnswer(ctx, res.Body, open, attachments, &rest)
 		})
 		return open.left < before, err
 	})
 	if err != nil && noBulkGet(err) {
-		w.r.noBulkGet.Store(true)
+		if !attachments {
+			w.r.noBulkGet.Store(true)
+		}
 		return append(rest, open.remaining()...), nil
 	}
 	if err != nil {
@@ -45,7 +58,7 @@ func noBulkGet(err error) bool {
 		return true
 	}
 	switch status(err) {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
 		http.StatusUnsupportedMediaType, http.StatusNotImplemented:
 		return true
 	}
@@ -97,10 +110,11 @@ func (w *reader) bulkDoc(ctx context.Context, doc []byte, open *openWants, attac
 	if err != nil {
 		return err
 	}
-	v := open.found(&m)
+	v := open.waiting(&m)
 	if v == nil {
 		return nil // the latest revision of another want, which was passed on
 	}
+	open.met(&m)
 	if m.attachments != nil && !attachments {
 		if n, size := lacking(m.attachments, m.known(v.ancestors)); n > 0 {
 			*rest = append(*rest, want{id: v.id, revs: []string{m.rev}, ancestors: v.ancestors, attBytes: size})
@@ -109,6 +123,21 @@ func (w *reader) bulkDoc(ctx context.Context, doc []byte, open *openWants, attac
 	}
 	w.r.count.bulkDocs.Add(1)
 	return w.add(ctx, w.lap, doc)
+}
+
+// bulkMessage copies a document that came with its attachments.
+func (w *reader) bulkMessage(ctx context.Context, g message, open *openWants) error {
+	v := open.waiting(&g.meta)
+	if v == nil {
+		return nil
+	}
+	c := &copier{w: w, lap: w.lap, v: want{id: v.id, revs: []string{g.meta.rev}, ancestors: v.ancestors}}
+	if err := c.message(ctx, g); err != nil {
+		return err
+	}
+	open.met(&g.meta)
+	w.r.count.bulkDocs.Add(1)
+	return nil
 }
 
 // openWants are the wants of a _bulk_get that no answer has met yet. Servers
@@ -134,25 +163,38 @@ func newOpenWants(wants []want) *openWants {
 	return o
 }
 
-// found strikes what a document meets: its own revision, and with latest=true
-// those that it came from. It returns nil when nothing was waiting for it.
-func (o *openWants) found(m *meta) *want {
+// waiting is the want that a document meets: its own revision is open, or
+// with latest=true one that it came from. nil is none.
+func (o *openWants) waiting(m *meta) *want {
 	v := o.byID[text(m.id)]
 	if v == nil {
 		return nil
 	}
+	for _, rev := range v.open {
+		if v.meets(m, rev) {
+			return &v.want
+		}
+	}
+	return nil
+}
+
+// met strikes what a document meets.
+func (o *openWants) met(m *meta) {
+	v := o.byID[text(m.id)]
 	kept := v.open[:0]
 	for _, rev := range v.open {
-		if rev != m.rev && !(!contains(v.revs, m.rev) && m.descends(rev)) {
+		if !v.meets(m, rev) {
 			kept = append(kept, rev)
 		}
 	}
-	if len(kept) == len(v.open) {
-		return nil
-	}
 	o.left -= len(v.open) - len(kept)
 	v.open = kept
-	return &v.want
+}
+
+// meets tells whether a document is what was asked for by rev. One that was
+// asked for itself is looked at no further.
+func (v *openWant) meets(m *meta, rev string) bool {
+	return rev == m.rev || !contains(v.revs, m.rev) && m.descends(rev)
 }
 
 // body asks for all that is open: {"docs":[{"id":…,"rev":…,"atts_since":[…]},…]}.

@@ -3,18 +3,28 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
+	"slices"
+
+	"github.com/segmentio/asm/base64"
 )
+
+// message is a document as it stands in a multipart answer.
+type message struct {
+	doc   []byte
+	meta  meta
+	parts *multipart.Reader // of its attachments; nil when none follow
+}
 
 // mixed reads multipart/mixed: for each revision either a JSON document, or a
 // multipart/related of the document and its attachments (CouchDB
 // documentation, "GET /{db}/{docid}", "Retrieving multiple revisions").
-func (c *copier) mixed(ctx context.Context, body io.Reader, boundary string) error {
+// Revisions that the server did not find are left out.
+func mixed(body io.Reader, boundary string, take func(message) error) error {
 	parts := multipart.NewReader(body, boundary)
 	for {
 		p, err := parts.NextRawPart()
@@ -28,15 +38,25 @@ func (c *copier) mixed(ctx context.Context, body io.Reader, boundary string) err
 		if err != nil {
 			return fmt.Errorf("read a part of the answer: Content-Type %q: %w", p.Header.Get("Content-Type"), err)
 		}
-		switch {
-		case params["error"] == "true":
-			// The revision stays open and is reported at the end.
-		case kind == "multipart/related":
-			err = c.related(ctx, p, params["boundary"])
-		default:
-			err = c.plain(ctx, p)
+		if params["error"] == "true" {
+			continue
 		}
-		if err != nil {
+		var m message
+		var text io.Reader = p
+		if kind == "multipart/related" {
+			m.parts = multipart.NewReader(p, params["boundary"])
+			if text, err = m.parts.NextRawPart(); err != nil {
+				return broken(err)
+			}
+		}
+		if m.doc, err = io.ReadAll(text); err != nil {
+			return broken(err)
+		}
+		m.doc = bytes.TrimSpace(m.doc)
+		if m.meta, err = readMeta(m.doc); err != nil {
+			return fmt.Errorf("read a document: %w", err)
+		}
+		if err := take(m); err != nil {
 			return err
 		}
 	}
@@ -50,62 +70,43 @@ func broken(err error) error {
 	return fmt.Errorf("read a part of the answer: %w", err)
 }
 
-// plain reads a document without attachments that would have to be sent.
-func (c *copier) plain(ctx context.Context, p io.Reader) error {
-	doc, err := io.ReadAll(p)
-	if err != nil {
-		return broken(err)
+// message copies a document and the attachments that follow it.
+func (c *copier) message(ctx context.Context, g message) error {
+	if g.parts == nil || g.meta.attachments == nil {
+		return c.pass(ctx, g.doc, &g.meta)
 	}
-	doc = bytes.TrimSpace(doc)
-	m, err := readMeta(doc)
-	if err != nil {
-		return fmt.Errorf("read a document: %w", err)
-	}
-	return c.pass(ctx, doc, &m)
-}
-
-// related reads a document and its attachments, and sends them on.
-func (c *copier) related(ctx context.Context, body io.Reader, boundary string) error {
-	parts := multipart.NewReader(body, boundary)
-	first, err := parts.NextRawPart()
-	if err != nil {
-		return broken(err)
-	}
-	doc, err := io.ReadAll(first)
-	if err != nil {
-		return broken(err)
-	}
-	doc = bytes.TrimSpace(doc)
-	m, err := readMeta(doc)
-	if err != nil {
-		return fmt.Errorf("read a document: %w", err)
-	}
-	all, err := readAttachments(m.attachments)
+	all, err := readAttachments(g.meta.attachments)
 	if err != nil {
 		return fmt.Errorf("read the attachments of a document: %w", err)
 	}
-	var sum int64
+	var length, packed int64
 	var atts []part
 	for _, a := range all {
 		if !a.follows {
 			continue
 		}
-		sum += a.size()
-		atts = append(atts, part{attachment: a, content: &lazyPart{parts: parts}})
+		length += a.length
+		if a.encoding != "" {
+			packed += a.length
+		}
+		atts = append(atts, part{attachment: a, content: &lazyPart{parts: g.parts}})
 	}
 	if len(atts) == 0 {
-		return c.pass(ctx, doc, &m)
+		return c.pass(ctx, g.doc, &g.meta)
 	}
-	if packed(all) && c.w.r.plainTarget() {
-		if atts, err = unpack(atts); err != nil {
+	inline := !c.alone && length <= inlineBytes && packed <= inlinePacked
+	if packed > 0 && (inline || c.w.r.plainTarget()) {
+		if err := unpack(atts); err != nil {
 			return err
 		}
-		doc = withAttachments(doc, &m, all, atts, nil)
+		if !inline {
+			return c.put(ctx, withAttachments(g.doc, &g.meta, all, atts, nil), &g.meta, atts)
+		}
 	}
-	if sum <= inlineBytes && !c.alone && !packed(all) {
-		return c.inline(ctx, doc, &m, all, atts)
+	if inline {
+		return c.inline(ctx, g.doc, &g.meta, all, atts)
 	}
-	return c.put(ctx, doc, &m, atts)
+	return c.put(ctx, g.doc, &g.meta, atts)
 }
 
 // inline puts small attachments into the document.
@@ -122,16 +123,6 @@ func (c *copier) inline(ctx context.Context, doc []byte, m *meta, all []attachme
 		data[a.name] = b
 	}
 	return c.pass(ctx, withAttachments(doc, m, all, nil, data), m)
-}
-
-// packed tells whether an attachment that follows is stored compressed.
-func packed(all []attachment) bool {
-	for _, a := range all {
-		if a.follows && a.encoding != "" {
-			return true
-		}
-	}
-	return false
 }
 
 // lazyPart is a part that is opened when it is first read: the one before it
@@ -178,7 +169,7 @@ func withAttachments(doc []byte, m *meta, all []attachment, parts []part, data m
 		case inline:
 			b = a.head(b)
 			b = append(b, `"data":"`...)
-			b = base64.StdEncoding.AppendEncode(b, content)
+			b = appendBase64(b, content)
 			b = append(b, `"}`...)
 		case p != nil:
 			b = a.head(b)
@@ -202,4 +193,11 @@ func (a *attachment) head(b []byte) []byte {
 		b = fmt.Appendf(b, `"revpos":%d,`, a.revpos)
 	}
 	return b
+}
+
+func appendBase64(b, content []byte) []byte {
+	n := base64.StdEncoding.EncodedLen(len(content))
+	b = slices.Grow(b, n)
+	base64.StdEncoding.Encode(b[len(b):len(b)+n], content)
+	return b[:len(b)+n]
 }

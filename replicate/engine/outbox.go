@@ -21,7 +21,7 @@ const (
 	parcelEnd   = `]}`
 	// parcelBytes sends a parcel: large enough that a request costs little,
 	// small enough that several are on their way at once.
-	parcelBytes = 1 << 20
+	parcelBytes = 2 << 20
 )
 
 // doc is document i, as it was added.

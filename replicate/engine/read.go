@@ -16,15 +16,18 @@ type reader struct {
 	box outbox
 }
 
-// inlineBytes is the length of a document's attachments up to which they
-// travel as base64 in _bulk_get and _bulk_docs, many documents to a request.
-// Above, they are streamed as they are, with a GET and a PUT for each
-// document.
-const inlineBytes = 256 << 10
-
-// inlineBatch is the length of attachments asked for in one _bulk_get: what
-// the source must hold in memory at once.
-const inlineBatch = 4 << 20
+const (
+	// inlineBytes is the length of a document's attachments up to which they
+	// travel as base64 in _bulk_docs, many documents to a request: that costs
+	// a CouchDB less than a multipart request for each. Above, they are
+	// streamed.
+	inlineBytes = 1 << 20
+	// inlinePacked is that of attachments stored compressed: CouchDB takes
+	// base64 only of their content, and has to compress it again.
+	inlinePacked = 32 << 10
+	// inlineBatch is the length of attachments asked for in one _bulk_get.
+	inlineBatch = 8 << 20
+)
 
 // read fetches what the batches want.
 func (r *Replication) read(ctx context.Context, in <-chan *job) error {
@@ -89,7 +92,7 @@ func (w *reader) job(ctx context.Context, j *job) error {
 func (r *Replication) portions(wants []want) [][]want {
 	n := len(wants)
 	if size := r.averageDoc; size > 0 {
-		n = max(1, int(2*parcelBytes/size))
+		n = max(1, int(parcelBytes/size))
 	}
 	var parts [][]want
 	for len(wants) > 0 {

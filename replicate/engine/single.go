@@ -83,7 +83,7 @@ func (c *copier) answer(ctx context.Context, res *http.Response) error {
 		if err := c.list(ctx, res.Body); err != nil {
 			return err
 		}
-	} else if err := c.mixed(ctx, res.Body, params["boundary"]); err != nil {
+	} else if err := mixed(res.Body, params["boundary"], func(g message) error { return c.message(ctx, g) }); err != nil {
 		return err
 	}
 	for _, rev := range c.v.revs {

@@ -16,19 +16,19 @@ func (r *Replication) plainTarget() bool {
 }
 
 // unpack describes compressed parts as what they are decompressed.
-func unpack(atts []part) ([]part, error) {
+func unpack(atts []part) error {
 	for i := range atts {
 		a := &atts[i]
 		if a.encoding == "" {
 			continue
 		}
 		if a.encoding != "gzip" {
-			return nil, fmt.Errorf("attachment %q: encoding %q is not known", a.name, a.encoding)
+			return fmt.Errorf("attachment %q: encoding %q is not known", a.name, a.encoding)
 		}
 		a.content = &gunzip{r: a.content}
 		a.encoding, a.encoded = "", 0
 	}
-	return atts, nil
+	return nil
 }
 
 // gunzip decompresses r, opening it when it is first read.
