@@ -131,6 +131,11 @@ func (r *reference) Close() error {
 	if r.http != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), cleanupPatience)
 		defer cancel()
+		if r.server != nil {
+			// First what would keep requests open: replications, which write a
+			// last checkpoint while the server still answers, and feeds.
+			errs = append(errs, r.server.Shutdown(ctx))
+		}
 		if r.http.Shutdown(ctx) != nil {
 			errs = append(errs, r.http.Close())
 		}
