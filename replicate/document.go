@@ -25,12 +25,12 @@ type leaf struct {
 	source int
 	n      int64 // the document
 	branch int   // from 0; each conflict is a branch
-	update int   // rounds of updates it has seen
+	update int   // rounds of updates it has seen; only a first branch has any
 }
 
 // generation is the leaf's revision number.
 func (s shape) generation(l leaf) int {
-	g := s.revs + l.update
+	g := s.revs
 	if s.isDeleted(l.n) {
 		g++
 	}
@@ -54,15 +54,20 @@ func (s shape) appendHead(dst []byte, l leaf) []byte {
 	if s.isDeleted(l.n) {
 		dst = append(dst, `,"_deleted":true`...)
 	}
-	if s.ranked {
-		dst = append(dst, `,"`+rankField+`":`...)
-		dst = strconv.AppendInt(dst, rank(l.n), 10)
+	return s.appendRank(dst, l.n)
+}
+
+// appendRank appends the member for filters, if documents have it.
+func (s shape) appendRank(dst []byte, n int64) []byte {
+	if !s.ranked {
+		return dst
 	}
-	return dst
+	dst = append(dst, `,"`+rankField+`":`...)
+	return strconv.AppendInt(dst, rank(n), 10)
 }
 
 // appendRevisions appends the leaf's history, newest first, as new_edits=false
-// takes it. Branches part at the last revision but for updates and deletion.
+// takes it. Branches part at the last revision, or the last but a deletion.
 func (s shape) appendRevisions(dst []byte, l leaf) []byte {
 	last := s.generation(l)
 	dst = append(dst, `{"start":`...)
@@ -127,12 +132,20 @@ func (s shape) appendInline(dst []byte, l leaf) []byte {
 	})
 }
 
-// appendStubs appends the whole leaf with stubs of the attachments that an
-// older revision brought.
-func (s shape) appendStubs(dst []byte, l leaf) []byte {
-	return s.appendLeaf(dst, l, func(dst []byte, _ gen.Attachment) []byte {
-		return append(dst, `"stub":true`...)
-	})
+// appendUpdate appends the leaf as an update of what is stored, whose
+// attachments it keeps. The server makes its revision.
+func (s shape) appendUpdate(dst []byte, l leaf, old stored) []byte {
+	dst = append(dst, `{"_id":"`...)
+	dst = append(dst, docID(l.source, l.n)...)
+	dst = append(dst, `","_rev":"`...)
+	dst = append(dst, old.Rev...)
+	dst = append(dst, '"')
+	dst = s.appendRank(dst, l.n)
+	if old.Attachments != nil {
+		dst = append(dst, `,"_attachments":`...)
+		dst = append(dst, old.Attachments...)
+	}
+	return s.appendBody(dst, l)
 }
 
 // appendFollows appends the leaf as the first part of multipart/related has

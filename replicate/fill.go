@@ -46,7 +46,7 @@ func fill(ctx context.Context, s *couch.Server, db string, data shape, source in
 	}
 	defer f.client.Close()
 	began := time.Now()
-	if err := f.write(ctx, 0); err != nil {
+	if err := f.write(ctx); err != nil {
 		return 0, fmt.Errorf("fill database %s: %w", db, err)
 	}
 	took := time.Since(began)
@@ -63,33 +63,26 @@ func fill(ctx context.Context, s *couch.Server, db string, data shape, source in
 	return took, nil
 }
 
-// update writes the k-th round of updates, which keep the attachments.
-func update(ctx context.Context, s *couch.Server, db string, data shape, source, k int) error {
-	f := filler{
-		client: s.Client(couch.TransportOptions{KeepAlive: true, MaxConns: fillConnections}),
-		db:     db, shape: data, source: source,
+// write writes all leaves over several connections.
+func (f filler) write(ctx context.Context) error {
+	if f.streams() {
+		return f.spread(ctx, 1, f.each)
 	}
-	defer f.client.Close()
-	if err := f.write(ctx, k); err != nil {
-		return fmt.Errorf("update the documents of database %s: %w", db, err)
-	}
-	return nil
+	return f.spread(ctx, f.batch(), f.bulk)
 }
 
-// write writes all leaves as of a round of updates over several connections.
-func (f filler) write(ctx context.Context, round int) error {
-	send, size := f.bulk, int64(1)
-	if f.streams(round) {
-		send = f.each
-	} else {
-		size = f.batch()
-	}
+// sender sends leaves [from, to) in one request. It may use the buffer, and
+// returns it for the next one.
+type sender func(ctx context.Context, buffer []byte, from, to int64) ([]byte, error)
+
+// spread sends all leaves, size at a time, over several connections.
+func (f filler) spread(ctx context.Context, size int64, send sender) error {
 	leaves := f.shape.leaves()
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	for range fillConnections {
 		g.Go(func() error {
-			var body []byte
+			var buffer []byte
 			for {
 				to := next.Add(size)
 				from := to - size
@@ -97,7 +90,7 @@ func (f filler) write(ctx context.Context, round int) error {
 					return nil
 				}
 				var err error
-				if body, err = send(ctx, body[:0], from, min(to, leaves), round); err != nil {
+				if buffer, err = send(ctx, buffer[:0], from, min(to, leaves)); err != nil {
 					return err
 				}
 			}
@@ -107,8 +100,8 @@ func (f filler) write(ctx context.Context, round int) error {
 }
 
 // streams says whether leaves go one by one, their attachments streamed.
-func (f filler) streams(round int) bool {
-	return round == 0 && f.shape.count > 0 && f.shape.attachment.Size > inlineMost
+func (f filler) streams() bool {
+	return f.shape.count > 0 && f.shape.attachment.Size > inlineMost
 }
 
 // batch is how many leaves go into one request.
@@ -118,51 +111,50 @@ func (f filler) batch() int64 {
 }
 
 // leafOf is leaf i of the source, counted over its documents.
-func (f filler) leafOf(i int64, round int) leaf {
+func (f filler) leafOf(i int64) leaf {
 	branches := int64(f.shape.conflicts)
-	return leaf{source: f.source, n: i / branches, branch: int(i % branches), update: round}
+	return leaf{source: f.source, n: i / branches, branch: int(i % branches)}
 }
 
-// bulk sends leaves [from, to) in one request (CouchDB docs, "/{db}/_bulk_docs",
-// new_edits). It returns the buffer for the next one.
-func (f filler) bulk(ctx context.Context, body []byte, from, to int64, round int) ([]byte, error) {
+// bulk is a sender by _bulk_docs (CouchDB docs, "/{db}/_bulk_docs", new_edits).
+func (f filler) bulk(ctx context.Context, body []byte, from, to int64) ([]byte, error) {
 	body = append(body, `{"new_edits":false,"docs":[`...)
 	for i := from; i < to; i++ {
 		if i > from {
 			body = append(body, ',')
 		}
-		if l := f.leafOf(i, round); round > 0 {
-			body = f.shape.appendStubs(body, l)
-		} else {
-			body = f.shape.appendInline(body, l)
-		}
+		body = f.shape.appendInline(body, f.leafOf(i))
 	}
-	body = append(body, `]}`...)
-	request := couch.Request{
+	return f.post(ctx, append(body, `]}`...))
+}
+
+// post sends a _bulk_docs body, which it returns, and wants no document to be
+// refused.
+func (f filler) post(ctx context.Context, body []byte) ([]byte, error) {
+	answer, err := f.send(ctx, couch.Request{
 		Method:        http.MethodPost,
 		Path:          couch.EscapeSegment(f.db) + "/_bulk_docs",
 		ContentLength: int64(len(body)),
 		GetBody:       func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
-	}
-	answer, err := f.send(ctx, request, "write documents to")
+	}, "write documents to")
 	if err != nil {
 		return body, err
 	}
-	var refused []struct{ ID, Error, Reason string }
-	if err := json.Unmarshal(answer, &refused); err != nil {
+	var said []struct{ ID, Error, Reason string }
+	if err := json.Unmarshal(answer, &said); err != nil {
 		return body, fmt.Errorf("read the answer of _bulk_docs: %w", err)
 	}
-	for _, r := range refused {
-		if r.Error != "" {
-			return body, fmt.Errorf("document %s was refused: %s: %s", r.ID, r.Error, r.Reason)
+	for _, d := range said {
+		if d.Error != "" {
+			return body, fmt.Errorf("document %s was refused: %s: %s", d.ID, d.Error, d.Reason)
 		}
 	}
 	return body, nil
 }
 
-// each sends leaf from alone, its attachments streamed behind it.
-func (f filler) each(ctx context.Context, head []byte, from, _ int64, round int) ([]byte, error) {
-	l := f.leafOf(from, round)
+// each is a sender of one leaf, its attachments streamed behind it.
+func (f filler) each(ctx context.Context, head []byte, from, _ int64) ([]byte, error) {
+	l := f.leafOf(from)
 	head = f.shape.appendFollows(head, l)
 	parts := multipart{document: head}
 	if !f.shape.isDeleted(l.n) {
