@@ -258,6 +258,32 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
+func TestPeersAreReachedThroughProxies(t *testing.T) {
+	b := newBench(t)
+	go func() { close((<-b.naps).wake) }()
+	asked := make(chan string, 10)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.String()
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer proxy.Close()
+	withPassword := strings.Replace(proxy.URL, "http://", "http://u:secret@", 1)
+	r, invalid := Parse(json.RawMessage(`{"source":"http://there.invalid/a","target":"http://there.invalid/b","proxy":"`+withPassword+`"}`), b.Scheduler.set)
+	if invalid != nil {
+		t.Fatal(invalid)
+	}
+	if got := *r.Source.proxy(); strings.Contains(got, "secret") || !strings.HasPrefix(got, "http://u:*****@") {
+		t.Errorf("printed as %s", got)
+	}
+	_, _, err := b.Replicate(t.Context(), r.Job)
+	if err == nil || !strings.Contains(err.Error(), "db_not_found") {
+		t.Errorf("%v, want the proxy's 404", err)
+	}
+	if got := <-asked; !strings.HasPrefix(got, "http://there.invalid/") {
+		t.Errorf("the proxy was asked for %s", got)
+	}
+}
+
 func TestTooManyRequestsEaseOff(t *testing.T) {
 	b := newBench(t)
 	e := b.submit("a", jobAt(t, 429))
