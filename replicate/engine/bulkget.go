@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -155,8 +156,8 @@ type openWant struct {
 }
 
 func newOpenWants(wants []want) *openWants {
-	o := &openWants{order: wants, byID: make(map[string]*openWant, len(wants))}
-	for _, v := range wants {
+	o := &openWants{order: merge(slices.Clone(wants)), byID: make(map[string]*openWant, len(wants))}
+	for _, v := range o.order {
 		o.byID[text(v.id)] = &openWant{want: v, open: append([]string(nil), v.revs...)}
 		o.left += len(v.revs)
 	}
@@ -194,7 +195,7 @@ func (o *openWants) met(m *meta) {
 // meets tells whether a document is what was asked for by rev. One that was
 // asked for itself is looked at no further.
 func (v *openWant) meets(m *meta, rev string) bool {
-	return rev == m.rev || !contains(v.revs, m.rev) && m.descends(rev)
+	return rev == m.rev || !slices.Contains(v.revs, m.rev) && m.descends(rev)
 }
 
 // body asks for all that is open: {"docs":[{"id":…,"rev":…,"atts_since":[…]},…]}.

@@ -7,34 +7,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	rand2 "math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"couchgauge/internal/servertest"
 	"couchgauge/replicate/engine"
 )
 
 // server is a CouchDB-compatible server that a test talks to, as admin.
 type server struct {
+	servertest.Server
 	t    testing.TB
-	base string // with credentials
+	base string // with credentials, no closing slash
 }
 
-// couch is the server named by COUCHGAUGE_TEST_URL.
-func couch(t testing.TB) *server {
-	t.Helper()
-	base := os.Getenv("COUCHGAUGE_TEST_URL")
-	if base == "" {
-		t.Skip("COUCHGAUGE_TEST_URL is not set: give it a CouchDB's URL, with an admin's name and password")
-	}
-	return &server{t, strings.TrimRight(base, "/")}
+func on(t testing.TB, s servertest.Server) *server {
+	return &server{s, t, strings.TrimRight(s.URL, "/")}
 }
+
+func reference(t testing.TB) *server { return on(t, servertest.Reference(t)) }
+
+func couch(t testing.TB) *server { return on(t, servertest.Couch(t)) }
 
 // name is a new database name; the database is deleted after the test.
 func (s *server) name() string {
-	name := "couchgauge-engine-" + strings.ToLower(rand.Text())
+	name := "couchgauge-test-" + strings.ToLower(rand.Text())
 	s.t.Cleanup(func() { s.try("DELETE", name, nil) })
 	return name
 }
@@ -94,9 +95,11 @@ func (s *server) bulk(db string, docs ...string) {
 
 func (s *server) peer(db string) engine.Peer { return engine.Peer{URL: s.base + "/" + db} }
 
-// leaves lists every leaf of a database: document id, revision, and whether
-// it is deleted.
-func (s *server) leaves(db string) map[string]bool {
+// leaf is one revision of one document.
+type leaf struct{ id, rev string }
+
+// leaves lists every leaf of a database.
+func (s *server) leaves(db string) map[leaf]bool {
 	s.t.Helper()
 	var feed struct {
 		Results []struct {
@@ -105,21 +108,24 @@ func (s *server) leaves(db string) map[string]bool {
 		}
 	}
 	s.do("GET", db+"/_changes?style=all_docs", nil, &feed)
-	all := map[string]bool{}
+	all := map[leaf]bool{}
 	for _, row := range feed.Results {
 		for _, c := range row.Changes {
-			all[row.ID+" "+c.Rev] = true
+			all[leaf{row.ID, c.Rev}] = true
 		}
 	}
 	return all
 }
 
 // doc is one revision of a document, attachments inline, decoded.
-func (s *server) doc(db, leaf string) map[string]any {
+func (s *server) doc(db string, l leaf) map[string]any {
 	s.t.Helper()
-	id, rev, _ := strings.Cut(leaf, " ")
+	path := strings.ReplaceAll(url.PathEscape(l.id), "+", "%2B")
+	if name, ok := strings.CutPrefix(l.id, "_design/"); ok {
+		path = "_design/" + name // the escaped form is answered by a redirect
+	}
 	var v map[string]any
-	s.do("GET", db+"/"+strings.ReplaceAll(url.PathEscape(id), "+", "%2B")+"?revs=true&attachments=true&rev="+rev, nil, &v)
+	s.do("GET", db+"/"+path+"?revs=true&attachments=true&rev="+l.rev, nil, &v)
 	return v
 }
 
@@ -132,27 +138,31 @@ func same(t testing.TB, a *server, adb string, b *server, bdb string) {
 	}
 	for leaf := range want {
 		if !have[leaf] {
-			t.Errorf("the target lacks %s", leaf)
+			t.Errorf("the target lacks %v", leaf)
 			continue
 		}
 		x, y := a.doc(adb, leaf), b.doc(bdb, leaf)
-		if xs, ys := flat(x), flat(y); xs != ys {
-			t.Errorf("%s differs:\nsource %.500s\ntarget %.500s", leaf, xs, ys)
+		if xs, ys := flat(x, b.Pouch), flat(y, b.Pouch); xs != ys {
+			t.Errorf("%v differs:\nsource %.500s\ntarget %.500s", leaf, xs, ys)
 		}
 	}
 	for leaf := range have {
 		if !want[leaf] {
-			t.Errorf("the target has %s, which the source has not", leaf)
+			t.Errorf("the target has %v, which the source has not", leaf)
 		}
 	}
 }
 
-// flat writes a decoded document with sorted keys. Digests are left out:
-// they differ between servers for the same content (fact 9).
-func flat(v map[string]any) string {
+// flat writes a decoded document with sorted keys. Digests are left out: they
+// differ between servers for the same content (fact 9). So is revpos where
+// the target is a PouchDB, which makes its own.
+func flat(v map[string]any, pouch bool) string {
 	if atts, ok := v["_attachments"].(map[string]any); ok {
 		for _, a := range atts {
 			delete(a.(map[string]any), "digest")
+			if pouch {
+				delete(a.(map[string]any), "revpos")
+			}
 		}
 	}
 	b, _ := json.Marshal(v)
@@ -170,16 +180,43 @@ func run(t testing.TB, source, target engine.Peer, o engine.Options) engine.Resu
 }
 
 // revision is a made-up revision of generation gen with the history before it.
-func revision(gen int, branch string) (rev string, revisions string) {
+// Branches part after the first generation.
+func revision(gen int, branch int) (rev, revisions string) {
 	ids := make([]string, gen)
 	for i := range ids {
 		g := gen - i
-		b := "a"
 		if g > 1 {
-			b = branch
+			ids[i] = fmt.Sprintf("%016x%016x", branch, g)
+		} else {
+			ids[i] = strings.Repeat("a1", 16)
 		}
-		ids[i] = fmt.Sprintf("%s%031d", b, g)
 	}
 	js, _ := json.Marshal(ids)
 	return fmt.Sprintf("%d-%s", gen, ids[0]), fmt.Sprintf(`{"start":%d,"ids":%s}`, gen, js)
+}
+
+// doc is a document of a made-up revision; members start with a comma.
+func doc(id string, gen, branch int, members string) string {
+	rev, revisions := revision(gen, branch)
+	js, _ := json.Marshal(id)
+	return fmt.Sprintf(`{"_id":%s,"_rev":%q,"_revisions":%s%s}`, js, rev, revisions, members)
+}
+
+// attached is a member _attachments with content inline.
+func attached(revpos int, atts map[string][]byte, contentType string) string {
+	var list []string
+	for name, data := range atts {
+		n, _ := json.Marshal(name)
+		d, _ := json.Marshal(data)
+		list = append(list, fmt.Sprintf(`%s:{"content_type":%q,"revpos":%d,"data":%s}`, n, contentType, revpos, d))
+	}
+	slices.Sort(list)
+	return `,"_attachments":{` + strings.Join(list, ",") + "}"
+}
+
+// noise does not compress.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	rand2.NewChaCha8([32]byte{1}).Read(b)
+	return b
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 )
 
 // diff asks the target what it lacks of each batch. While the target was
@@ -102,19 +103,10 @@ func merge(wants []want) []want {
 		k := &kept[i]
 		k.attBytes = max(k.attBytes, w.attBytes)
 		for _, rev := range w.revs {
-			if !contains(k.revs, rev) {
-				k.revs = append(k.revs, rev)
+			if !slices.Contains(k.revs, rev) {
+				k.revs = append(slices.Clip(k.revs), rev)
 			}
 		}
 	}
 	return kept
-}
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }
