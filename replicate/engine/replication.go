@@ -192,19 +192,21 @@ func (r *Replication) transfer(ctx context.Context) error {
 	work, ctx := errgroup.WithContext(ctx)
 	beside, stop := context.WithCancel(ctx)
 	defer stop()
+	var differs, senders sync.WaitGroup // senders: of parcels
+	senders.Add(1)
 	work.Go(func() error {
+		defer senders.Done()
 		defer close(toDiff)
 		return r.changes(ctx, toDiff)
 	})
-	var readers, differs sync.WaitGroup
 	for range workers {
 		differs.Add(1)
 		work.Go(func() error { defer differs.Done(); return r.diff(ctx, toDiff, toRead) })
-		readers.Add(1)
-		work.Go(func() error { defer readers.Done(); return r.read(ctx, toRead) })
+		senders.Add(1)
+		work.Go(func() error { defer senders.Done(); return r.read(ctx, toRead) })
 		work.Go(func() error { return r.write(ctx, r.toWrite) })
 	}
-	go func() { differs.Wait(); close(toRead); readers.Wait(); close(r.toWrite) }()
+	go func() { differs.Wait(); close(toRead); senders.Wait(); close(r.toWrite) }()
 
 	var aside sync.WaitGroup
 	aside.Go(func() { r.countPending(beside) })
