@@ -422,7 +422,7 @@ func TestNothingIsStored(t *testing.T) {
 	s := open(t, sink(t))
 	k := &kept{}
 	out, err := Run{Plan: Plan{Sizes: sizes(t, "10"), Samples: 1}, Server: s, Database: database(t, s), Sink: k}.Measure(t.Context())
-	if err != nil || out.Failed != 1 || !strings.HasPrefix(k.samples[0].Error, "verify: ") {
+	if err != nil || out.Failed != 1 || !strings.Contains(k.samples[0].Error, "404 not_found") || !strings.Contains(k.samples[0].Error, "a sink keeps nothing") {
 		t.Errorf("%+v, %v: %+v", out, err, k.samples)
 	}
 }

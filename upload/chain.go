@@ -47,14 +47,14 @@ const (
 // note takes a turn into account and tells whether there will be another.
 func (c *chain) note(t turn, took time.Duration, failure string, maxTime time.Duration) ending {
 	c.spent += took
-	if !t.warmup {
+	if !t.warmup { // a cell that is given up must have samples that say why
 		c.taken++
-	}
-	if failure != "" {
-		c.failures++
-		c.lastError = failure
-	} else {
-		c.failures = 0
+		if failure != "" {
+			c.failures++
+			c.lastError = failure
+		} else {
+			c.failures = 0
+		}
 	}
 	switch {
 	case c.refused():

@@ -345,7 +345,7 @@ func (m *sampler) explain(ctx context.Context, s *subject, l lane, cut error) er
 	x := again.send(ctx, slot.client(j.cell), time.Now())
 	var refusal *couch.Error
 	if errors.As(x.err, &refusal) {
-		return fmt.Errorf("%w; before it answered so, asked with Expect, it %w", x.err, cut)
+		return fmt.Errorf("%w (asked again with Expect; at first: %w)", x.err, cut)
 	}
 	return cut
 }

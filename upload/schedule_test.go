@@ -183,7 +183,7 @@ func TestMaxTimeEndsSlowCellsOnly(t *testing.T) {
 
 func TestCellIsGivenUpAfterThreeFailuresInARow(t *testing.T) {
 	tooLarge := &couch.Error{Status: 413, Code: "too_large"}
-	k, out, err := fake(t, Plan{Sizes: sizes(t, "1,2,3"), Samples: 10}, &fakeTaker{fails: func(s *subject, t turn) error {
+	k, out, err := fake(t, Plan{Sizes: sizes(t, "1,2,3"), Samples: 10, Warmup: 4}, &fakeTaker{fails: func(s *subject, t turn) error {
 		if s.Size.Bytes == 3 || s.Size.Bytes == 2 && t.round%3 > 0 { // 2: never three in a row
 			return tooLarge
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -63,6 +64,10 @@ func (v *verifier) open(ctx context.Context, db, id string) (stored, error) {
 // differs, or that it could not be compared.
 func (v *verifier) check(ctx context.Context, db string, doc Document, sentGzip bool) error {
 	s, err := v.open(ctx, db, doc.ID)
+	var refusal *couch.Error
+	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound {
+		return fmt.Errorf("verify: %w: a sink keeps nothing, it can only be measured without verification", err)
+	}
 	if err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
