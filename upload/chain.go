@@ -12,7 +12,7 @@ const (
 type chain struct {
 	subjects  []*subject
 	taken     int // samples of each, without warm-ups
-	failures  int // turns in a row
+	failures  int // in a row, without warm-ups
 	lastError string
 	spent     time.Duration // in all its turns
 	over      bool          // no more turns
