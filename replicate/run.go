@@ -153,16 +153,16 @@ func (s *Session) turn(ctx context.Context, g []cell, t turn) ([]results.Sample,
 			}
 		}
 		r := x.take(ctx)
-		r.Round, r.Warmup = t.round, t.warmup
-		if ctx.Err() != nil {
-			r.Error, r.Verified = "interrupted", false
+		if ctx.Err() != nil { // half a sample is none
+			return list, context.Cause(ctx)
 		}
+		r.Round, r.Warmup = t.round, t.warmup
 		list = append(list, r)
 		if r.Error != "" {
 			break // the next round of updates would start from something else
 		}
 	}
-	return list, ctx.Err()
+	return list, nil
 }
 
 // reachable asks the servers, after a sample that failed, whether they are
