@@ -21,7 +21,7 @@ import (
 type Client struct {
 	server    *Server
 	options   TransportOptions
-	transport *http.Transport
+	transport *direct
 	chttp     *chttp.Client
 	patient   bool // JSON waits out a 429
 }

@@ -3,16 +3,11 @@ package couch
 import (
 	"io"
 	"sync"
-	"time"
 )
 
 // pieceSize is how much of a body reaches the socket in one write, in bytes.
 // net/http alone would copy by 32 KiB, which costs a third of the speed.
 const pieceSize = 256 << 10
-
-// lingerForAnswer bounds how long a failed write waits for an answer that is
-// already on its way in.
-const lingerForAnswer = time.Second
 
 var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 
@@ -27,12 +22,11 @@ type Conn struct {
 	hold bool   // the next Write is a head that waits for its body
 	head []byte // one that waits
 
-	ended   chan struct{} // closed when nothing more will be read
-	endOnce sync.Once
+	broken error // of the last Write that failed
 }
 
 func newConn(http, tcp *wire) *Conn {
-	return &Conn{wire: http, tcp: tcp, ended: make(chan struct{})}
+	return &Conn{wire: http, tcp: tcp}
 }
 
 // Written is how many bytes of HTTP were written so far, heads and bodies.
@@ -44,9 +38,6 @@ func (c *Conn) Received() int64 { return c.in.Load() }
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.wire.Read(p)
 	c.interim.see(p[:n])
-	if err != nil {
-		c.end()
-	}
 	return n, err
 }
 
@@ -76,14 +67,11 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return c.send(p)
 }
 
-// send writes all of p. When the server has cut the connection, the error is
-// held back until whatever the server said before has been read: net/http
-// drops an answer that arrives together with a write error, which is how an
-// early 413 gets lost (fact 3).
+// send writes all of p.
 func (c *Conn) send(p []byte) (int, error) {
 	n, err := c.wire.Write(p)
 	if err != nil {
-		c.awaitEnd()
+		c.broken = err
 	}
 	return n, err
 }
@@ -111,22 +99,5 @@ func (c *Conn) ReadFrom(r io.Reader) (int64, error) {
 		if err != nil {
 			return total, err
 		}
-	}
-}
-
-// Close closes the connection.
-func (c *Conn) Close() error {
-	c.end()
-	return c.wire.Close()
-}
-
-func (c *Conn) end() { c.endOnce.Do(func() { close(c.ended) }) }
-
-func (c *Conn) awaitEnd() {
-	t := time.NewTimer(lingerForAnswer)
-	defer t.Stop()
-	select {
-	case <-c.ended:
-	case <-t.C:
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net"
-	"net/http"
 	"net/http/httptrace"
 	"time"
 )
@@ -26,36 +25,30 @@ type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // newTransport makes HTTP/1.1 connections that are a [Conn]. Proxies of the
 // environment (HTTP_PROXY) are left out: what is measured is the server of the
-// URL. roots nil means the certificates the system trusts. Answers are not asked for in gzip, so that bytes are what they are.
-func newTransport(dial dialer, roots *x509.CertPool, o TransportOptions) *http.Transport {
-	idle := o.MaxConns
-	if idle == 0 {
-		idle = 1 << 20
+// URL. roots nil means the certificates the system trusts. Answers are not
+// asked for in gzip, so that bytes are what they are.
+func newTransport(dial dialer, roots *x509.CertPool, o TransportOptions) *direct {
+	d := &direct{options: o}
+	if o.MaxConns > 0 {
+		d.places = make(chan struct{}, o.MaxConns)
 	}
-	return &http.Transport{
-		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := dial(ctx, network, addr)
-			if err != nil {
-				return nil, err
-			}
-			w := &wire{Conn: c}
-			return newConn(w, w), nil
-		},
-		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return dialTLS(ctx, dial, roots, network, addr)
-		},
-		DisableKeepAlives:     !o.KeepAlive,
-		DisableCompression:    true,
-		MaxConnsPerHost:       o.MaxConns,
-		MaxIdleConnsPerHost:   idle,
-		IdleConnTimeout:       90 * time.Second,
-		ExpectContinueTimeout: o.ExpectContinueTimeout,
+	d.connect = func(ctx context.Context, scheme, address string) (*Conn, error) {
+		if scheme == "https" {
+			return dialTLS(ctx, dial, roots, "tcp", address)
+		}
+		c, err := dial(ctx, "tcp", address)
+		if err != nil {
+			return nil, err
+		}
+		w := &wire{Conn: c}
+		return newConn(w, w), nil
 	}
+	return d
 }
 
 // dialTLS opens a connection whose Conn counts what is inside TLS, which
 // net/http's own TLS would hide. It offers HTTP/1.1 only.
-func dialTLS(ctx context.Context, dial dialer, roots *x509.CertPool, network, addr string) (net.Conn, error) {
+func dialTLS(ctx context.Context, dial dialer, roots *x509.CertPool, network, addr string) (*Conn, error) {
 	raw, err := dial(ctx, network, addr)
 	if err != nil {
 		return nil, err
