@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"couchgauge/internal/couch"
+	"couchgauge/results"
 
 	"github.com/spf13/cobra"
 )
@@ -22,7 +24,7 @@ func newClean() *cobra.Command {
 server's settings that they had changed. Only databases whose names are exactly
 of couchgauge's form are touched. Runs that are still going on would lose
 theirs: name one run with --run, or look first with --dry-run.`,
-		Args: cobra.ExactArgs(1),
+		Args: needs("the URL of a server", cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			server, err := openServer(args[0], 0)
@@ -56,11 +58,12 @@ func (c cleaner) databases(ctx context.Context) error {
 		return err
 	}
 	var errs []error
-	deleted := 0
+	found, deleted := 0, 0
 	for _, name := range names {
 		if c.run != "" && couch.RunOf(name) != c.run {
 			continue
 		}
+		found++
 		if c.dryRun {
 			c.say("would delete %s", name)
 			continue
@@ -73,7 +76,9 @@ func (c cleaner) databases(ctx context.Context) error {
 		deleted++
 	}
 	if !c.dryRun {
-		c.say("%d databases deleted at %s", deleted, c.server.URL())
+		c.say("%s deleted at %s", count(deleted, "database"), c.server.URL())
+	} else if found == 0 {
+		c.say("no database to delete at %s", c.server.URL())
 	}
 	return errors.Join(errs...)
 }
@@ -102,8 +107,8 @@ func (c cleaner) settings(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// recordings tells of those that killed runs left; they may be all that there
-// is of hours of measuring, so they are not removed.
+// recordings tells of those that runs on this server left; they may be all that
+// there is of hours of measuring, so they are not removed.
 func (c cleaner) recordings() error {
 	dir, err := couch.StateDir(os.Getenv)
 	if err != nil {
@@ -114,7 +119,17 @@ func (c cleaner) recordings() error {
 		return fmt.Errorf("look for recordings: %w", err)
 	}
 	for _, path := range paths {
-		c.say("recorded until it was killed: couchgauge report %s (remove the file when done)", path)
+		s, err := summarize(path)
+		if err != nil || !c.measured(&s.Run) {
+			continue // another server's, or one that has just begun
+		}
+		c.say("what run %s measured until it ended: couchgauge report %s (remove the file when done)", s.Run.ID, path)
 	}
 	return nil
+}
+
+// measured says whether the run was one of those to be cleaned up.
+func (c cleaner) measured(run *results.Run) bool {
+	return (c.run == "" || c.run == run.ID) &&
+		slices.ContainsFunc(run.Servers, func(s results.Server) bool { return s.URL == c.server.URL() })
 }

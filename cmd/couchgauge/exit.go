@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"couchgauge/internal/couch"
 )
@@ -61,6 +62,8 @@ func report(stderr io.Writer, err error) int {
 	case unknownCommand(err):
 		code = exitUsage
 	}
-	fmt.Fprintf(stderr, "couchgauge: %s\n", couch.Redact(err.Error()))
+	for line := range strings.Lines(couch.Redact(err.Error())) { // of joined errors
+		fmt.Fprintf(stderr, "couchgauge: %s\n", strings.TrimSuffix(line, "\n"))
+	}
 	return code
 }

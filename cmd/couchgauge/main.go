@@ -11,11 +11,18 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
+// gcPercent lets garbage grow to some five times what is in use, which is
+// little: collecting it more often costs small uploads a tenth of their time.
+// GOMEMLIMIT bounds it all the same.
+const gcPercent = 400
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	debug.SetGCPercent(gcPercent)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	// The first signal ends the run and cleans up; a second one kills.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))

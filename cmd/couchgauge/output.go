@@ -26,12 +26,28 @@ func checkFormat(format string) error {
 	return nil
 }
 
-// complete offers words to the shell for the flag.
+// complete offers words to the shell for the flag, also after a comma.
 func complete(cmd *cobra.Command, flag string, words ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	err := cmd.RegisterFlagCompletionFunc(flag,
+		func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			before := typed[:strings.LastIndex(typed, ",")+1]
+			var offers []string
+			for _, w := range words {
+				offers = append(offers, before+w)
+			}
+			return offers, cobra.ShellCompDirectiveNoFileComp
+		})
 	if err != nil {
 		panic(err) // only for a flag that does not exist
 	}
+}
+
+// count says how many there are: "1 cell", "2 cells".
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // terminal says whether w is one, for progress bars.

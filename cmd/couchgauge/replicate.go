@@ -34,7 +34,7 @@ one, both are on that server.`,
   couchgauge replicate --continuous --rate 200 --for 20s SOURCE TARGET`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(flags.format); err != nil {
+			if err := errors.Join(checkFormat(flags.format), checkRecording(flags.file)); err != nil {
 				return err
 			}
 			plan, err := flags.plan()
@@ -104,8 +104,9 @@ func runReplicate(cmd *cobra.Command, args []string, plan replicate.Plan, flags 
 		return err
 	}
 	sink.Sink = s
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d cells, %d samples and %d warm-ups of each, about %s to write\n",
-		len(prepared.Cells()), plan.Samples, plan.Warmup, gen.RoundBytes(plan.Bytes()))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s and %s of each, about %s to write to %s\n",
+		count(len(prepared.Cells()), "cell"), count(plan.Samples, "sample"), count(plan.Warmup, "warm-up"),
+		gen.RoundBytes(plan.Bytes()), p.target.Server.URL())
 	done := showDocuments(cmd.ErrOrStderr(), &progress)
 	_, runErr := prepared.Measure(ctx)
 	done()
@@ -174,7 +175,7 @@ func (r *replicateFlags) peer(url, as string) (replicate.Peer, error) {
 // deleted again.
 func (r *replicateFlags) describe(ctx context.Context, s *couch.Server, role, runID string) (_ results.Server, err error) {
 	databases := s.NewDatabases(runID)
-	defer func() { err = errors.Join(err, deleteAll(databases)) }()
+	defer func() { err = errors.Join(err, deleteAll(s, databases)) }()
 	db, err := databases.Create(ctx, "described", r.q, r.replicas)
 	if err != nil {
 		return results.Server{}, err

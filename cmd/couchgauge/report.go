@@ -16,7 +16,7 @@ func newReport() *cobra.Command {
 		Short: "Print the tables of recordings again, in any format",
 		Example: `  couchgauge report run.jsonl.zst
   couchgauge report --format markdown run.jsonl.zst`,
-		Args: cobra.MinimumNArgs(1),
+		Args: needs("the file of a recording", cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFormat(format); err != nil {
 				return err
@@ -51,7 +51,7 @@ func summarize(path string) (*results.Summary, error) {
 	defer file.Close()
 	s, err := results.Summarize(file)
 	if err != nil {
-		return nil, usagef("read %s: %w", path, err)
+		return nil, usagef("%s is no recording of couchgauge, or a broken one: %w", path, err)
 	}
 	return s, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ COUCHGAUGE_PASSWORD, and are never printed.
 Exit codes: 0 measured and verified; 1 measured, but something failed;
 2 wrong usage; 3 the server cannot be reached or refuses us; 130 interrupted,
 partial result kept.`,
+		Version:       versionString(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -46,6 +48,16 @@ func markUsage(cmd *cobra.Command) {
 	}
 	for _, c := range cmd.Commands() {
 		markUsage(c)
+	}
+}
+
+// needs says in words what a command without arguments lacks.
+func needs(what string, args cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		if len(given) == 0 {
+			return fmt.Errorf("%s needs %s", cmd.Name(), what)
+		}
+		return args(cmd, given)
 	}
 }
 

@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"server":   startServer,
+			"sink":     startSink,
 			"upload":   awaitUpload,
 			"requests": checkRequests,
 			"dbs":      checkDatabases,
@@ -98,6 +99,19 @@ func startServer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("SERVER", "http://"+host)
 	ts.Setenv("LOGIN", "http://admin:s3cret%21word@"+host)
 	servers.Store(ts.Getenv("WORK"), s)
+}
+
+// startSink starts a reference server that stores nothing and sets $SINK.
+func startSink(ts *testscript.TestScript, neg bool, args []string) {
+	sink, err := refserver.New(refserver.Options{Dir: ts.MkAbs("sink"), NoFsync: true, Discard: true})
+	ts.Check(err)
+	h := httptest.NewServer(sink)
+	ts.Defer(func() {
+		h.CloseClientConnections()
+		h.Close()
+		sink.Close()
+	})
+	ts.Setenv("SINK", h.URL)
 }
 
 // servers are the scripts' servers by their work folder.
@@ -220,7 +234,7 @@ func checkStatus(ts *testscript.TestScript, neg bool, args []string) {
 func signalBackground(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := ts.BackgroundCmds()[0]
 	signalled.Store(ts.Getenv("WORK"), cmd)
-	signals := map[string]os.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	signals := map[string]os.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
 	ts.Check(cmd.Process.Signal(signals[args[0]]))
 }
 

@@ -36,7 +36,8 @@ func newRun(ctx context.Context, id, command string) *results.Run {
 // the run ends.
 type session struct {
 	recording *results.Recording
-	temporary string // its file, if nobody asked to keep it
+	path      string // its file
+	temporary bool   // nobody asked to keep it
 	collector *results.Collector
 	lost      error // first failure of the recording; the run goes on without it
 	stderr    io.Writer
@@ -48,16 +49,30 @@ type session struct {
 func begin(run *results.Run, path string, stderr io.Writer) (*session, error) {
 	s := &session{collector: results.NewCollector(), stderr: stderr}
 	var err error
-	if path == "" {
-		if s.temporary, err = temporaryRecording(run.ID); err != nil {
+	if s.path = path; path == "" {
+		s.temporary = true
+		if s.path, err = temporaryRecording(run.ID); err != nil {
 			return nil, err
 		}
-		path = s.temporary
 	}
-	if s.recording, err = results.Create(path, run); err != nil {
+	if s.recording, err = results.Create(s.path, run); err != nil {
 		return nil, usagef("-o: %w", err)
 	}
 	return s, s.collector.Write(run)
+}
+
+// checkRecording refuses a path at which a recording must not be created.
+func checkRecording(path string) error {
+	if path == "" {
+		return nil
+	}
+	if path == "-" {
+		return usagef("-o -: a recording is a compressed file: name one (tables go to stdout)")
+	}
+	if _, err := os.Stat(path); err == nil {
+		return usagef("-o: %s exists: name another file, or remove it", path)
+	}
+	return nil
 }
 
 // recordingSuffix ends the names of recordings in the state folder.
@@ -101,9 +116,10 @@ func (s *session) end(ctx context.Context, runErr error, stdout io.Writer, forma
 		s.lost = err
 	}
 	summary := s.collector.Summary()
-	errs = append(errs, results.Print(stdout, format, summary, results.Options{}))
-	if s.temporary != "" && errs[1] == nil {
-		os.Remove(s.temporary)
+	if err := results.Print(stdout, format, summary, results.Options{}); err != nil {
+		errs = append(errs, s.keep(err))
+	} else if s.temporary {
+		os.Remove(s.path)
 	}
 	switch err := errors.Join(errs...); {
 	case err != nil:
@@ -112,7 +128,7 @@ func (s *session) end(ctx context.Context, runErr error, stdout io.Writer, forma
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: the table holds what was measured until then")}
 	case runErr != nil:
 		return &exitError{exitFailed, runErr}
-	case s.lost != nil:
+	case s.lost != nil && !s.temporary:
 		return &exitError{exitFailed, fmt.Errorf("the recording is incomplete: %w", s.lost)}
 	}
 	for _, row := range summary.Rows {
@@ -121,6 +137,12 @@ func (s *session) end(ctx context.Context, runErr error, stdout io.Writer, forma
 		}
 	}
 	return nil
+}
+
+// keep adds to the error of a table that could not be printed where the samples
+// are.
+func (s *session) keep(err error) error {
+	return fmt.Errorf("%w; nothing is lost: couchgauge report %s", err, s.path)
 }
 
 // commandLine is what was typed, without credentials, quoted for a shell.

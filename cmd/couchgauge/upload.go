@@ -29,7 +29,7 @@ Without a URL the reference server inside this binary is measured.`,
   couchgauge upload --size 1kB..16MB*4 --format markdown -o run.jsonl.zst URL`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(flags.format); err != nil {
+			if err := errors.Join(checkFormat(flags.format), checkRecording(flags.file)); err != nil {
 				return err
 			}
 			plan, err := flags.plan()
@@ -67,19 +67,27 @@ func runUpload(cmd *cobra.Command, args []string, plan upload.Plan, flags upload
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	if _, err := server.Hello(ctx); err != nil {
+	welcome, err := server.Hello(ctx)
+	if err != nil {
 		return err
+	}
+	if welcome.Discards() && plan.Verify != upload.VerifyOff {
+		plan.Verify = upload.VerifyOff
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s stores nothing: nothing can be verified there\n", server.URL())
 	}
 	id := newRunID()
 	databases := server.NewDatabases(id)
 	defer func() {
 		if !flags.keep {
-			err = errors.Join(err, deleteAll(databases))
+			err = errors.Join(err, deleteAll(server, databases))
 		}
 	}()
 	db, err := databases.Create(ctx, "upload", flags.q, flags.n)
 	if err != nil {
 		return err
+	}
+	if flags.keep {
+		fmt.Fprintf(cmd.ErrOrStderr(), "database %s is kept: couchgauge clean removes it\n", db)
 	}
 	described, err := describe(ctx, server, "server", db)
 	if err != nil {
@@ -93,8 +101,8 @@ func runUpload(cmd *cobra.Command, args []string, plan upload.Plan, flags upload
 		return err
 	}
 	cells := len(plan.Cells())
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d cells, %d samples and %d warm-ups of each, %s to write to %s\n",
-		cells, plan.Samples, plan.Warmup, gen.RoundBytes(plan.Bytes()), server.URL())
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s and %s of each, %s to write to %s\n", count(cells, "cell"),
+		count(plan.Samples, "sample"), count(plan.Warmup, "warm-up"), gen.RoundBytes(plan.Bytes()), server.URL())
 	var progress upload.Progress
 	done := showBytes(cmd.ErrOrStderr(), &progress)
 	_, runErr := upload.Run{Plan: plan, Server: server, Database: db, Sink: s, Progress: &progress}.Measure(ctx)
@@ -103,8 +111,11 @@ func runUpload(cmd *cobra.Command, args []string, plan upload.Plan, flags upload
 }
 
 // deleteAll deletes a run's databases, also after an interrupt.
-func deleteAll(d *couch.Databases) error {
+func deleteAll(server *couch.Server, d *couch.Databases) error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupPatience)
 	defer cancel()
-	return d.DeleteAll(ctx)
+	if err := d.DeleteAll(ctx); err != nil {
+		return fmt.Errorf("%w: couchgauge clean %s removes it later", err, server.URL())
+	}
+	return nil
 }

@@ -24,12 +24,16 @@ type Welcome struct {
 	Version  string
 	Vendor   string
 	Features []string
+	Mode     string // of the reference server: "discard" stores nothing
 	Server   string // the Server header
 	Proxy    string // what answers in front of the server, "" = nothing that shows
 }
 
 // Reference tells whether this is couchgauge's own reference server.
 func (w *Welcome) Reference() bool { return w.Vendor == ReferenceVendor }
+
+// Discards tells whether the server is a sink, from which nothing comes back.
+func (w *Welcome) Discards() bool { return w.Reference() && w.Mode == "discard" }
 
 // Hello asks for the welcome in exactly one request, with the credentials, so
 // that wrong ones are tried once only (case U14; CouchDB 3.4 and later lock
@@ -90,6 +94,7 @@ func parseWelcome(b []byte) (*Welcome, error) {
 		Vendor   struct {
 			Name    string          `json:"name"`
 			Version json.RawMessage `json:"version"`
+			Mode    string          `json:"mode"`
 		} `json:"vendor"`
 	}
 	if err := json.Unmarshal(b, &said); err != nil {
@@ -104,5 +109,5 @@ func parseWelcome(b []byte) (*Welcome, error) {
 	if said.Version == "" {
 		said.Version = jsonText(said.Vendor.Version)
 	}
-	return &Welcome{Raw: b, Version: said.Version, Vendor: said.Vendor.Name, Features: said.Features}, nil
+	return &Welcome{Raw: b, Version: said.Version, Vendor: said.Vendor.Name, Mode: said.Vendor.Mode, Features: said.Features}, nil
 }
