@@ -27,7 +27,7 @@ func testRun() *Run {
 			Q: "2", N: "1",
 			Limits:     map[string]string{"couchdb/max_document_size": "8000000", "couchdb/max_attachment_size": "1073741824", "chttpd/max_http_request_size": "4294967296"},
 			Replicator: map[string]string{"startup_jitter": "default (not set)"},
-			RoundTrip:  seconds(0.00021), EmptyDocPut: seconds(0.0013),
+			Connect:    seconds(0.00008), RoundTrip: seconds(0.00021), EmptyDocPut: seconds(0.0013),
 		}},
 		Data: map[string]string{"content": "random"},
 	}

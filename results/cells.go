@@ -10,6 +10,8 @@ import (
 // medianText shows the median in a unit, or that there is none.
 func (r *Row) medianText(u timeUnit) string {
 	switch {
+	case r.Cell.Impossible != "":
+		return "n/a"
 	case r.Samples == 0:
 		return "-"
 	case len(r.times) == 0:

@@ -22,6 +22,20 @@ func findExpect(s *Summary) []string {
 		s.names(rows), duration(rows[0].phase("wait_continue_s")))}
 }
 
+// busyLoad is the load for each CPU from which on a machine has no time for a
+// measurement.
+const busyLoad = 1.5
+
+// findBusy tells when other work kept the client's CPUs before the run began.
+func findBusy(s *Summary) []string {
+	c := &s.Run.Client
+	if c.CPUs == 0 || c.Load1 <= busyLoad*float64(c.CPUs) {
+		return nil
+	}
+	return []string{fmt.Sprintf("this machine was busy when the run began, load %s on %s: times are too long and intervals too wide: end what else runs and measure again",
+		digits(c.Load1), plural(c.CPUs, "CPU"))}
+}
+
 // clientShare is the part of a median above which a row measures the client.
 const clientShare = 0.5
 

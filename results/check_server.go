@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -67,13 +68,16 @@ func findServerTime(s *Summary) []string {
 		s.names(base), share(r.phase("wait_s"), r.Median), duration(r.phase("wait_s")), duration(s.roundTrip(r)))}
 }
 
-// roundTrip returns the measured round trip to a row's server in seconds, 0
-// if it is not known.
+// roundTrip returns the network's round trip to a row's server in seconds:
+// that of connecting, or, where it was not measured, of the shortest request,
+// which the server's work is part of. 0 if it is not known.
 func (s *Summary) roundTrip(r *Row) float64 {
-	if i := r.Cell.Server; i >= 0 && i < len(s.Run.Servers) {
-		return time.Duration(s.Run.Servers[i].RoundTrip).Seconds()
+	i := r.Cell.Server
+	if i < 0 || i >= len(s.Run.Servers) {
+		return 0
 	}
-	return 0
+	v := &s.Run.Servers[i]
+	return time.Duration(cmp.Or(v.Connect, v.RoundTrip)).Seconds()
 }
 
 // total adds up what rows have of a value.

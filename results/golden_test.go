@@ -56,6 +56,7 @@ func TestGolden(t *testing.T) {
 		{"five-methods", func(t *testing.T) *Summary { return manualSummary(t, 10, 5) }, []string{"text", "markdown"}},
 		{"expect", expectSummary, []string{"text", "markdown"}},
 		{"failures", failuresSummary, Formats()},
+		{"impossible", impossibleSummary, []string{"text", "markdown", "csv"}},
 		{"append", appendSummary, []string{"text"}},
 		{"replication", replicationSummary, []string{"text", "markdown", "csv"}},
 		{"drivers", driversSummary, []string{"text", "markdown"}},
@@ -79,7 +80,7 @@ func TestTextFits(t *testing.T) {
 		{"manual", func(t *testing.T) *Summary { return manualSummary(t, 10, 3) }},
 		{"five methods", func(t *testing.T) *Summary { return manualSummary(t, 10, 5) }},
 		{"one sample", func(t *testing.T) *Summary { return manualSummary(t, 1, 5) }},
-		{"expect", expectSummary}, {"failures", failuresSummary}, {"append", appendSummary},
+		{"expect", expectSummary}, {"failures", failuresSummary}, {"impossible", impossibleSummary}, {"append", appendSummary},
 		{"replication", replicationSummary}, {"drivers", driversSummary}, {"count", countSummary}, {"cut off", cutOffSummary},
 	} {
 		for _, width := range []int{70, 80, 120} {

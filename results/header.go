@@ -108,7 +108,7 @@ func serverLines(v *Server, several bool) []headLine {
 	add("databases", join(", ", label("q=", v.Q), label("n=", v.N)))
 	add("limits", settingsText(v.Limits))
 	add("replicator", settingsText(v.Replicator))
-	add("round trip", join(", ", durationOrNone("", v.RoundTrip), durationOrNone("PUT of an empty document ", v.EmptyDocPut)))
+	add("round trip", join(", ", durationOrNone("TCP connect ", v.Connect), durationOrNone("GET / on a warm connection ", v.RoundTrip), durationOrNone("PUT of an empty document ", v.EmptyDocPut)))
 	return h
 }
 
@@ -147,7 +147,14 @@ func product(welcome json.RawMessage) string {
 func clientText(r *Run) string {
 	c := r.Client
 	return join(", ", "couchgauge "+r.Version, c.Go, join(" ", c.OS, c.Kernel),
-		label(fmt.Sprintf("%d x ", c.CPUs), c.CPU), bytesText(float64(c.Memory)))
+		label(fmt.Sprintf("%d x ", c.CPUs), c.CPU), bytesText(float64(c.Memory)), loadText(c.Load1))
+}
+
+func loadText(load float64) string {
+	if load == 0 {
+		return ""
+	}
+	return "load " + digits(load)
 }
 
 // dataText is the data's shape: what the command said of it and the levels

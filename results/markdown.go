@@ -29,6 +29,9 @@ func printMarkdown(w io.Writer, s *Summary, _ Options) error {
 		if sec.legend != "" {
 			fmt.Fprintf(&b, "\n<sub>%s</sub>\n", escape(sec.legend))
 		}
+		for _, note := range sec.notes {
+			fmt.Fprintf(&b, "\n%s\n", escape(note))
+		}
 	}
 	if len(p.warnings) > 0 {
 		fmt.Fprint(&b, "\n> [!WARNING]\n")

@@ -16,20 +16,25 @@ type section struct {
 	lead   int    // columns of wide that name the rows
 	dense  func(strong func(string) string) *grid
 	legend string
+	notes  []string // what to know of the table, a line each
 }
 
 // newPage chooses the tables for a run.
 func newPage(s *Summary) *page {
 	p := &page{title: "couchgauge " + s.Run.Command, header: header(s), warnings: s.Warnings}
+	table := func(sec section) {
+		sec.notes = append(sec.notes, impossible(s)...)
+		p.sections = append(p.sections, sec)
+	}
 	switch {
 	case len(s.Rows) == 0:
 	case s.Run.Command == upload:
-		p.sections = append(p.sections, newPivot(s.Rows).section())
+		table(newPivot(s.Rows).section())
 		if rows := phaseRows(s.Rows); len(phasesOf(rows)) > 0 {
 			p.sections = append(p.sections, phaseSection(rows, varied(s.Rows)))
 		}
 	default:
-		p.sections = append(p.sections, listSection(s))
+		table(listSection(s))
 		if rows := stageRows(s); len(rows) > 0 {
 			p.sections = append(p.sections, stageSection(rows, varied(s.Rows)))
 		}

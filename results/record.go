@@ -43,6 +43,10 @@ type Client struct {
 	CPU    string `json:"cpu"`
 	CPUs   int    `json:"cpus"`
 	Memory int64  `json:"memory_bytes"`
+
+	// Load1 is the machine's 1-minute load average before the run: what
+	// waited for a CPU then was not ours. 0 = not known.
+	Load1 float64 `json:"load1,omitempty"`
 }
 
 // Server is one measured server as it described itself. What it would not
@@ -59,9 +63,10 @@ type Server struct {
 	OS          string            `json:"os"`
 	Q           string            `json:"q"`
 	N           string            `json:"n"`
-	Limits      map[string]string `json:"limits"`     // by configuration key
-	Replicator  map[string]string `json:"replicator"` // [replicator] settings
-	RoundTrip   Seconds           `json:"round_trip_s"`
+	Limits      map[string]string `json:"limits"`              // by configuration key
+	Replicator  map[string]string `json:"replicator"`          // [replicator] settings
+	Connect     Seconds           `json:"connect_s,omitempty"` // of a TCP connection: one round trip of the network
+	RoundTrip   Seconds           `json:"round_trip_s"`        // of GET / on a warm connection
 	EmptyDocPut Seconds           `json:"empty_doc_put_s"`
 }
 
@@ -72,6 +77,11 @@ type Cell struct {
 	Baseline int     `json:"baseline"` // ID of the cell it is compared with; its own for a baseline
 	Levels   []Level `json:"levels"`
 	Payload  int64   `json:"payload_bytes"` // per sample; 0 = not a transfer
+
+	// Impossible says why this combination cannot be measured ("form is
+	// multipart/form-data, which cannot be chunked"). Such a cell has no
+	// samples, and that is no failure.
+	Impossible string `json:"impossible,omitempty"`
 }
 
 // Level is one value of a factor. Factor is the name of the row's column.

@@ -25,12 +25,15 @@ func everyRecord() []Record {
 	full := testRun()
 	full.Notes = []string{"startup_jitter is pinned to 1"}
 	full.Servers[0].Proxy = "nginx/1.24.0"
+	full.Servers[0].Connect = seconds(0.00008)
+	full.Client.Load1 = 0.25
 	return []Record{
 		full,
 		&Cell{ID: 3, Server: 0, Baseline: 1, Payload: 2000, Levels: []Level{
 			{Factor: "method", Text: "form", Value: "form"}, {Factor: "size_bytes", Text: "1kB", Value: 1000.0}, {Factor: "use_bulk_get", Text: "true", Value: true},
 		}},
 		&Cell{ID: 1, Baseline: 1},
+		&Cell{ID: 4, Baseline: 1, Impossible: "form is never chunked"},
 		&Sample{Cell: 3, Round: 2, Warmup: true, At: started, Duration: 1234567, Measures: map[string]float64{"send_s": 0.001, "wire_bytes": 1300},
 			Status: 201, Verified: true, Detail: json.RawMessage(`{"jobs":[1,2]}`)},
 		&Sample{Cell: 1, At: started, Error: `put attachment "<a>" & more: 413 too_large`},

@@ -42,8 +42,11 @@ func newRow(d *cellData, run *Run, columns []Column) Row {
 	if i := d.cell.Server; i >= 0 && i < len(run.Servers) {
 		r.Server = run.Servers[i].URL
 	}
-	if d.failure != nil {
+	switch {
+	case d.failure != nil:
 		r.FirstError = d.failure.Error
+	case d.cell.Impossible != "":
+		r.FirstError = "not possible: " + d.cell.Impossible
 	}
 	for _, p := range r.sorted {
 		r.times = append(r.times, p.time.Seconds())

@@ -62,6 +62,33 @@ func failuresSummary(t *testing.T) *Summary {
 	return b.sink.Summary()
 }
 
+// impossibleSummary has combinations that no method can send.
+func impossibleSummary(t *testing.T) *Summary {
+	b := build(t, testRun())
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, transfer := range []string{"length", "chunked"} {
+		raw := -1
+		for _, method := range []string{"raw", "multipart", "form"} {
+			cell := &Cell{ID: b.cells, Baseline: max(raw, 0), Payload: 1e6, Levels: uploadLevels(method, "1MB", 1e6, Level{"transfer", transfer, transfer})}
+			b.cells++
+			if method == "raw" {
+				raw, cell.Baseline = cell.ID, cell.ID
+			}
+			if transfer == "chunked" && method != "raw" {
+				cell.Impossible = "CouchDB needs the length"
+			}
+			b.write(cell)
+			if cell.Impossible != "" {
+				continue
+			}
+			for _, d := range around(rnd, 0.02, 8) {
+				b.sample(cell.ID, d, map[string]float64{"send_s": d / 2, "wait_s": d / 2})
+			}
+		}
+	}
+	return b.end()
+}
+
 // appendSummary is case U2: four attachments, one after another, to one
 // document.
 func appendSummary(t *testing.T) *Summary {

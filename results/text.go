@@ -33,6 +33,9 @@ func printText(w io.Writer, s *Summary, o Options) error {
 		if sec.legend != "" {
 			writeWrapped(&b, sec.legend, o.Width, "")
 		}
+		for _, note := range sec.notes {
+			writeWrapped(&b, note, o.Width, "  ")
+		}
 	}
 	if len(p.warnings) > 0 {
 		fmt.Fprintln(&b, "\nWarnings")

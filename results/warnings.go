@@ -28,6 +28,7 @@ var checks = []check{
 	{"expect", findExpect},
 	{"window", findWindow},
 	{"ordinal", findOrdinal},
+	{"busy", findBusy},
 	{"client_cost", findClientCost},
 	{"server_time", findServerTime},
 	{"few_samples", findFewSamples},

@@ -13,6 +13,8 @@ import (
 // changed.
 type scene struct {
 	trip     time.Duration
+	connect  time.Duration
+	load     float64 // on 4 CPUs
 	levels   []Level // instead of uploadLevels'
 	size     int64
 	times    []float64
@@ -23,7 +25,8 @@ type scene struct {
 
 func (c scene) summary(t *testing.T) *Summary {
 	run := testRun()
-	run.Servers[0].RoundTrip = Seconds(c.trip)
+	run.Servers[0].RoundTrip, run.Servers[0].Connect = Seconds(c.trip), Seconds(c.connect)
+	run.Client.Load1 = c.load
 	b := build(t, run)
 	levels := uploadLevels("raw", fmt.Sprint(c.size), c.size)
 	for _, l := range c.levels {
@@ -98,11 +101,16 @@ func TestWarnings(t *testing.T) {
 
 		// 8 MB in 2.97 s of sending at 93 ms: 250 kB each.
 		{"a fixed window", scene{trip: 93 * ms, times: slow, measures: sent}, "window", "2.97 s of sending at a round trip of 93.0 ms is at most 244 KiB per round trip: a fixed receive buffer"},
+		{"a slow server nearby", scene{trip: 93 * ms, connect: ms / 5, times: slow, measures: sent}, "window", ""},
+		{"a window, by the time to connect", scene{trip: 200 * ms, connect: 93 * ms, times: slow, measures: sent}, "window", "at a round trip of 93.0 ms"},
 		{"near", scene{trip: ms / 5, times: slow, measures: sent}, "window", ""},
 		{"the server's time", scene{trip: 93 * ms, times: slow, measures: waited}, "window", ""},
 		{"few round trips", scene{trip: 500 * ms, times: slow, measures: sent}, "window", ""},
 		{"a wide link", scene{trip: 93 * ms, size: 1e9, times: slow, measures: sent}, "window", ""},
 		{"several connections", scene{trip: 93 * ms, times: slow, measures: sent, levels: []Level{{"concurrency", "4", 4}}}, "window", ""},
+
+		{"a busy machine", scene{times: steady, load: 6.1}, "busy", "load 6.10 on 4 CPUs"},
+		{"a machine at work", scene{times: steady, load: 6}, "busy", ""},
 
 		{"the client's cost", scene{times: steady, measures: shares(map[string]float64{"produce_s": 0.62, "send_s": 0.38})}, "client_cost", "up to 62%"},
 		{"a cheap client", scene{times: steady, measures: shares(map[string]float64{"produce_s": 0.4, "send_s": 0.6})}, "client_cost", ""},
