@@ -193,6 +193,28 @@ func TestRawSendsTheBytes(t *testing.T) {
 	}
 }
 
+// TestGzipUndoesBase64: gzip makes three quarters of base64 on the wire, and
+// the row says so.
+func TestGzipUndoesBase64(t *testing.T) {
+	server := scripted(t, takes)
+	p := Plan{Methods: []string{"base64", "bulk"}, Sizes: sizes(t, "1MB"), Encoding: []string{Gzip}, Samples: 1}
+	k, out, err := runOn(t, server.URL, p)
+	if err != nil || out.Failed > 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	const most = 1_010_000 // of 1,333,336
+	for _, r := range uploadsOf(server.Requests()) {
+		if len(r.Body) > most || r.Header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s %s: %d bytes of body, %v", r.Method, r.Target, len(r.Body), r.Header)
+		}
+	}
+	for _, s := range k.samples {
+		if n := s.Measures["wire_bytes"]; n > most {
+			t.Errorf("%swire_bytes %v", k.text(s), n)
+		}
+	}
+}
+
 func TestKeepAlive(t *testing.T) {
 	for _, c := range []struct {
 		keep        bool
