@@ -12,10 +12,12 @@ import (
 //
 //	10,1kB            two sizes
 //	10^1..10^9        a range with one level per power
-//	1kB..16MB*4       a range with one level per factor, none above its end
+//	1kB..16MB*4       a range with one level per factor, and its end: 1kB,4kB…4.096MB,16MB
 //
 // The levels keep their order; of several with the same number of bytes, the
-// first stays. The members of a range are written as its start is: 10^2, 4kB.
+// first stays. The ends of a range are written as given. Between them stand
+// powers where the ends are powers, plain numbers where the start is one, and
+// else numbers of the largest unit in which three decimals say them: 1.024MB.
 func ParseSizes(s string) ([]Size, error) {
 	var sizes []Size
 	seen := make(map[int64]bool)
@@ -97,7 +99,7 @@ func byPower(low, high Size) ([]Size, error) {
 	return levels, nil
 }
 
-// byFactor returns low, low·step, low·step² … up to high.
+// byFactor returns low, low·step, low·step² … below high, and high.
 func byFactor(low, high Size, step string) ([]Size, error) {
 	factor, err := strconv.ParseInt(strings.TrimSpace(step), 10, 64)
 	if err != nil || factor < 2 {
@@ -107,20 +109,22 @@ func byFactor(low, high Size, step string) ([]Size, error) {
 		return nil, errors.New("a factor does not lead away from 0: list 0 by itself, as in 0,1kB..16MB*4")
 	}
 	levels := []Size{low}
-	for n := low.Bytes; n <= high.Bytes/factor; {
+	for n := low.Bytes; n <= (high.Bytes-1)/factor; {
 		n *= factor
-		levels = append(levels, Size{Text: likeText(low.Text, n), Bytes: n})
+		levels = append(levels, Size{Text: between(low, high, n), Bytes: n})
 	}
-	if last := &levels[len(levels)-1]; last.Bytes == high.Bytes {
-		last.Text = high.Text
-	}
-	return levels, nil
+	return append(levels, high), nil
 }
 
-// likeText writes n bytes with a unit if text has one.
-func likeText(text string, n int64) string {
-	if strings.ContainsAny(text, "Bb") {
-		return formatBytes(n, "")
+// between writes n bytes as a level between low and high: a plain number where
+// low is one, else in the units of low, or of high where low has only bytes.
+func between(low, high Size, n int64) string {
+	if !strings.ContainsAny(low.Text, "Bb") {
+		return strconv.FormatInt(n, 10)
 	}
-	return strconv.FormatInt(n, 10)
+	model := low.Text
+	if !strings.ContainsAny(model, "KkMmGgTt") {
+		model = high.Text
+	}
+	return formatIn(n, strings.ContainsAny(model, "Ii"))
 }
