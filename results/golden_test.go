@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -160,25 +162,52 @@ func TestClassicIsTheOldTable(t *testing.T) {
 	}
 }
 
-func TestClassicRefusesWhatItCannotShow(t *testing.T) {
-	err := Print(&bytes.Buffer{}, "classic", expectSummary(t), Options{})
-	if err == nil || !strings.Contains(err.Error(), "expect varies too") {
-		t.Errorf("got %v", err)
+func TestClassicSizes(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		sizes []float64
+		want  []string
+	}{
+		{"powers of ten", []float64{1, 10, 1e9, 1e10}, []string{"0", "1", "9", "10"}},
+		{"one is not", []float64{10, 1024, 1e6}, []string{"10", "1024", "1000000"}},
+		{"like one", []float64{100001, 10}, []string{"100001", "10"}},
+		{"nothing", []float64{0, 10}, []string{"0", "10"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := classicSizes(tt.sizes); !slices.Equal(got, tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
 	}
 }
 
-func TestExponent(t *testing.T) {
-	for size, want := range map[float64]string{1: "0", 10: "1", 1e9: "9", 1e10: "10", 1024: "1024", 100001: "100001", 2e6: "2000000", 0: "0"} {
-		if got := exponent(size); got != want {
-			t.Errorf("exponent(%v) = %s, want %s", size, got, want)
-		}
+func TestClassicShowsFurtherMethodsLast(t *testing.T) {
+	head, _, _ := strings.Cut(string(printed(t, "classic", manualSummary(t, 1, 5))), "\n")
+	if want := "n\traw\tbase64\tmultipart\tencode\tdecode\tform\tbulk"; head != want {
+		t.Errorf("got %q, want %q", head, want)
 	}
 }
 
-func TestUnknownFormat(t *testing.T) {
-	err := Print(&bytes.Buffer{}, "pdf", manualSummary(t, 1, 1), Options{})
-	if err == nil || !strings.Contains(err.Error(), `unknown format "pdf": use one of text, markdown`) {
-		t.Errorf("got %v", err)
+// What CheckFormat says before a run is what Print says after it.
+func TestCheckFormat(t *testing.T) {
+	for _, tt := range []struct {
+		name, format string
+		summary      *Summary
+		want         string
+	}{
+		{"what varies too", "classic", expectSummary(t), "expect varies too"},
+		{"no uploads", "classic", countSummary(t), "one of uploads"},
+		{"two servers", "classic", serversSummary(t), "the server varies too"},
+		{"the old table", "classic", manualSummary(t, 1, 5), ""},
+		{"anything else", "csv", expectSummary(t), ""},
+		{"unknown", "pdf", manualSummary(t, 1, 1), `unknown format "pdf": use one of text, markdown`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before, after := CheckFormat(tt.format, tt.summary.cells()), Print(io.Discard, tt.format, tt.summary, Options{})
+			if fmt.Sprint(before) != fmt.Sprint(after) || (before == nil) != (tt.want == "") || before != nil && !strings.Contains(before.Error(), tt.want) {
+				t.Errorf("got %v before and %v after, want %q in both", before, after, tt.want)
+			}
+		})
 	}
 }
 

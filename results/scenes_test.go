@@ -89,6 +89,20 @@ func impossibleSummary(t *testing.T) *Summary {
 	return b.end()
 }
 
+// serversSummary is one cell on each of two servers.
+func serversSummary(t *testing.T) *Summary {
+	run := testRun()
+	second := run.Servers[0]
+	second.URL = "http://other.example:5984/"
+	run.Servers = append(run.Servers, second)
+	b := build(t, run)
+	for server := range run.Servers {
+		b.write(&Cell{ID: server, Server: server, Payload: 1000, Levels: uploadLevels("raw", "1kB", 1000)})
+		b.sample(server, 0.002, nil)
+	}
+	return b.end()
+}
+
 // appendSummary is case U2: four attachments, one after another, to one
 // document.
 func appendSummary(t *testing.T) *Summary {

@@ -30,6 +30,14 @@ func (c *Collector) Summary() *Summary {
 	return s
 }
 
+func (s *Summary) cells() []Cell {
+	var cells []Cell
+	for i := range s.Rows {
+		cells = append(cells, s.Rows[i].Cell)
+	}
+	return cells
+}
+
 // row returns the row of the cell with that ID, nil if there is none.
 func (s *Summary) row(id int) *Row {
 	i := slices.IndexFunc(s.Rows, func(r Row) bool { return r.Cell.ID == id })

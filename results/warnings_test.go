@@ -163,7 +163,7 @@ func TestWindowMustBeTheSameForAllSizes(t *testing.T) {
 	}{{"twice the bytes, twice the time", 6.6, true}, {"twice the bytes, the same time", 3.4, false}} {
 		t.Run(tt.name, func(t *testing.T) {
 			run := testRun()
-			run.Servers[0].RoundTrip = seconds(0.093)
+			run.Servers[0].Connect = seconds(0.093)
 			b := build(t, run)
 			for i, d := range []float64{3.3, tt.second} {
 				size := int64(8e6 * (i + 1))
