@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 func TestStartupIsNotTransfer(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	real := servertest.Reference(t)
+	setJitter(t, real, "0") // the delay here is known
 	slow := front(t, real, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.URL.Path == "/_replicate" {
 			select { // as the server's own random delay does
@@ -304,6 +306,10 @@ func TestSettingsAreRestored(t *testing.T) {
 	if got := setting(t, s); got != "1" {
 		t.Errorf("startup_jitter is %q during a run, want 1", got)
 	}
+	journals, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(journals) != 1 {
+		t.Errorf("journals %v, %v: want one from which clean can restore", journals, err)
+	}
 	if notes := strings.Join(session.Notes(), "\n"); !strings.Contains(notes, "startup_jitter") || !strings.Contains(notes, "pinned") {
 		t.Errorf("notes %q do not say what was pinned", notes)
 	}
@@ -312,6 +318,14 @@ func TestSettingsAreRestored(t *testing.T) {
 	}
 	if got := setting(t, s); got != "" {
 		t.Errorf("startup_jitter is %q after a run, want it not set as before", got)
+	}
+}
+
+func setJitter(t testing.TB, s servertest.Server, value string) {
+	t.Helper()
+	const path = "_node/_local/_config/replicator/startup_jitter"
+	if err := peer(t, s).Server.Control().JSON(t.Context(), http.MethodPut, path, value, nil); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -29,10 +29,10 @@ type chosenLevel struct {
 	SettingLevel
 }
 
-// shapes lists the different data of the plan, in the order of its levels.
-func (p Plan) shapes() []shape {
+// shapesOf lists the different data of cells, in their order.
+func shapesOf(grid []cell) []shape {
 	var list []shape
-	for _, c := range p.grid() {
+	for _, c := range grid {
 		if !slices.Contains(list, c.shape) {
 			list = append(list, c.shape)
 		}
@@ -67,13 +67,14 @@ func (p Plan) cells() []cell {
 		}
 		list = append(list, c)
 	}
-	for _, s := range p.shapes() {
+	grid := p.grid()
+	for _, s := range shapesOf(grid) {
 		c := cell{shape: s, driver: fillDriver}
 		c.Payload = s.payload()
 		c.Levels = append([]results.Level{text("driver", fillDriver)}, s.levels(p)...)
 		add(c)
 	}
-	for _, c := range p.grid() {
+	for _, c := range grid {
 		add(c)
 	}
 	return list
@@ -92,11 +93,10 @@ func (p Plan) grid() []cell {
 	cells := []cell{{shape: shape{seed: p.Seed}}}
 	cells = p.data(cells)
 	for i := range cells {
-		t, err := p.templateOf(cells[i].docBytes)
-		if err != nil {
-			t = new(gen.Template) // Check has said so
+		cells[i].shape.template = new(gen.Template)
+		if t, err := p.templateOf(cells[i].docBytes); err == nil { // or Check has said so
+			cells[i].shape.template = t
 		}
-		cells[i].shape.template = t
 	}
 	cells = cross(cells, p.Topologies, func(c *cell, name string) { c.topology = name })
 	cells = p.layouts(cells)
@@ -305,10 +305,11 @@ func (p Plan) Bytes() int64 {
 	p = p.withDefaults()
 	samples := int64(p.Samples + p.Warmup)
 	var total int64
-	for _, s := range p.shapes() {
-		total += s.written() * int64(p.sources(s))
+	grid := p.grid()
+	for _, s := range shapesOf(grid) {
+		total += s.written() * int64(p.sources(grid, s))
 	}
-	for _, c := range p.grid() {
+	for _, c := range grid {
 		each := c.payload()
 		if p.renewed(c) {
 			each += c.shape.written() * int64(c.layout.filled())
@@ -327,11 +328,11 @@ func (p Plan) renewed(c cell) bool {
 	return c.layout.consumed() || p.Updates > 0 || p.continuous()
 }
 
-// sources is how many lasting databases of the shape the plan's cells share.
-func (p Plan) sources(s shape) int {
+// sources is how many lasting databases of the shape the cells share.
+func (p Plan) sources(grid []cell, s shape) int {
 	n := 0
-	for _, c := range p.grid() {
-		if c.shape == s && !p.renewed(c) {
+	for _, c := range grid {
+		if c.driver != fillDriver && c.shape == s && !p.renewed(c) {
 			n = max(n, c.layout.filled())
 		}
 	}

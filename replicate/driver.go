@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	"couchgauge/internal/couch"
 )
@@ -51,7 +52,8 @@ type job struct {
 	source, target endpoint
 	fields         map[string]any // options and filter, as a replication document has them
 	continuous     bool
-	database       string // for the driver replicator: where the document goes
+	database       string        // for the driver replicator: where the document goes
+	look           time.Duration // between two looks at its state
 }
 
 // document is the job's replication document. It holds passwords.
@@ -98,7 +100,9 @@ type outcome struct {
 	Restarts int                `json:"restarts,omitempty"` // how often the server started it again
 	Stages   map[string]float64 `json:"stages,omitempty"`   // of our own engine, by column name
 	Refused  []string           `json:"refused,omitempty"`  // the first documents that our own engine could not copy
-	err      error              // why we know nothing more
+
+	err         error // why we know nothing more
+	noReplicate bool  // the server does not have what the driver needs
 }
 
 // The states of a job that we tell apart.

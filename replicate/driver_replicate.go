@@ -51,7 +51,9 @@ func (p *posted) post(ctx context.Context) outcome {
 	var refused *couch.Error
 	switch {
 	case errors.As(err, &refused):
-		return outcome{State: stateFailed, Reason: refused.Code + ": " + innermost(refused.Reason)}
+		// A database that is not there is "db_not_found".
+		unknown := refused.Status == http.StatusNotFound && refused.Code == "not_found" || refused.Status == http.StatusMethodNotAllowed
+		return outcome{State: stateFailed, Reason: refused.Code + ": " + innermost(refused.Reason), noReplicate: unknown}
 	case err != nil:
 		return outcome{State: stateUnknown, err: fmt.Errorf("wait for %s: %w", p.job, err)}
 	}
@@ -65,7 +67,7 @@ func (p *posted) wait(ctx context.Context) outcome {
 			return o
 		case <-ctx.Done():
 			return outcome{State: stateUnknown, err: context.Cause(ctx)}
-		case <-time.After(lookEvery):
+		case <-time.After(p.job.look):
 			if w := p.watch(ctx); w.hopeless() {
 				return w.outcome()
 			}

@@ -77,7 +77,7 @@ func (f *filed) wait(ctx context.Context) outcome {
 			return o
 		case <-ctx.Done():
 			return outcome{State: stateUnknown, err: context.Cause(ctx)}
-		case <-time.After(lookEvery):
+		case <-time.After(f.job.look):
 			if w := f.watch(ctx); w.hopeless() {
 				return w.outcome()
 			}

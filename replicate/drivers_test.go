@@ -19,7 +19,7 @@ func jobAt(at *couch.Server) job {
 	return job{
 		id: "couchgauge-x-job1", at: at, login: loginObject,
 		source: endpoint{p, "couchgauge-x-s1"}, target: endpoint{p, "couchgauge-x-t2"},
-		fields: map[string]any{"worker_processes": 4}, database: "_replicator",
+		fields: map[string]any{"worker_processes": 4}, database: "_replicator", look: lookEvery,
 	}
 }
 

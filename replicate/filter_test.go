@@ -42,6 +42,19 @@ func TestRankIsAnEvenShare(t *testing.T) {
 			t.Errorf("share %v of %d documents: %d pass, want %d", c.share, c.docs, got, c.want)
 		}
 	}
+	for docs := int64(0); docs < 2345; docs += 67 {
+		for _, share := range []float64{0, 0.0001, 0.001, 0.0123, 0.25, 0.5, 0.999, 1} {
+			var want int64
+			for n := range docs {
+				if chosen(n, share) {
+					want++
+				}
+			}
+			if chosenOf(docs, share) != want {
+				t.Fatalf("%d of %d documents are %v of them, want %d", chosenOf(docs, share), docs, share, want)
+			}
+		}
+	}
 	seen := map[int64]bool{}
 	for n := range int64(10_000) {
 		r := rank(n)

@@ -191,6 +191,9 @@ func (s *Session) checkRoute(ctx context.Context, h *host, r route) error {
 			return h.learnCounting(ctx, from, to)
 		}
 	}
+	if o.noReplicate {
+		return fmt.Errorf("%s has no _replicate: use --driver couchgauge", h.peer)
+	}
 	why := o.Reason
 	if o.err != nil {
 		why = o.err.Error()
@@ -236,7 +239,7 @@ func fillCheck(ctx context.Context, e endpoint) error {
 func tinyJob(ctx context.Context, h *host, l login, from, to endpoint) outcome {
 	ctx, cancel := context.WithTimeoutCause(ctx, checkTime, fmt.Errorf("it was not done in %v", checkTime))
 	defer cancel()
-	j := job{at: h.peer.Server, login: l, source: from, target: to, fields: map[string]any{
+	j := job{at: h.peer.Server, login: l, source: from, target: to, look: lookEvery, fields: map[string]any{
 		"use_bulk_get":        true,
 		"winning_revs_only":   true,
 		"retries_per_request": 1,

@@ -233,10 +233,6 @@ func (p Plan) checkSize(docs, docBytes int64) error {
 	if docs > sourceDocs {
 		return fmt.Errorf("%d documents are too many: %d is the most", docs, int64(sourceDocs))
 	}
-	if docBytes > maxDocument {
-		return fmt.Errorf("documents of %s are more than servers take (max_document_size, 8 MB): "+
-			"give the bytes to attachments, as in --attachments 1 --attachment-size 10MiB", gen.FormatBytes(docBytes))
-	}
 	_, err := p.templateOf(docBytes)
 	return err
 }
@@ -245,6 +241,10 @@ func (p Plan) checkSize(docs, docBytes int64) error {
 func (p Plan) templateOf(docBytes int64) (*gen.Template, error) {
 	if p.Template != nil {
 		return p.Template, nil
+	}
+	if docBytes > maxDocument {
+		return nil, fmt.Errorf("documents of %s are more than servers take (max_document_size, 8 MB): "+
+			"give the bytes to attachments, as in --attachments 1 --attachment-size 10MiB", gen.FormatBytes(docBytes))
 	}
 	if t := p.templates[docBytes]; t != nil {
 		return t, nil

@@ -110,8 +110,8 @@ func (s *Session) stopped(ctx context.Context, err error, lastGood string) error
 
 // fillSources fills what the cells share.
 func (s *Session) fillSources(ctx context.Context) error {
-	for _, data := range s.plan.shapes() {
-		for number := range s.plan.sources(data) {
+	for _, data := range shapesOf(s.cells) {
+		for number := range s.plan.sources(s.cells, data) {
 			e, err := s.create(ctx, &s.env.Source, "s")
 			if err != nil {
 				return err

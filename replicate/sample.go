@@ -111,13 +111,14 @@ func (x *sample) jobs(ctx context.Context) ([]job, []running, error) {
 	for i, e := range x.layout.edges {
 		host := x.hostOf(x.layout, e)
 		j := job{
-			id:         "couchgauge-" + x.env.RunID + "-" + x.newName("job"),
+			id:         jobPrefix + x.env.RunID + "-" + x.newName("job"),
 			at:         host.Server,
 			source:     x.databases[e.from],
 			target:     x.databases[e.to],
 			fields:     x.fields(i),
 			continuous: x.plan.continuous(),
 			database:   x.plan.ReplicatorDB,
+			look:       lookEvery * time.Duration(len(x.layout.edges)),
 		}
 		if !x.here() {
 			j.login = x.host(host).login
@@ -494,6 +495,10 @@ func (x *sample) watchHeadway(ctx context.Context, end context.CancelCauseFunc, 
 	if known {
 		p.ofIt.Store(docs * int64(x.layout.moves()))
 	}
+	every := lookEvery
+	if x.plan.Timeout > 0 {
+		every *= time.Duration(len(jobs)) // of each job the state is asked
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -503,7 +508,7 @@ func (x *sample) watchHeadway(ctx context.Context, end context.CancelCauseFunc, 
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(lookEvery):
+			case <-time.After(every):
 			}
 			now, state := x.headway(ctx, jobs)
 			if now != last {

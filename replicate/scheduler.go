@@ -11,8 +11,9 @@ import (
 	"couchgauge/internal/couch"
 )
 
-// lookEvery is the time between two looks at a job's state. Completion is not
-// learnt from them, so that it does not blur a time.
+// lookEvery is the time between two looks at the state of a sample's jobs, one
+// of them each time. Completion is not learnt from looking, so that it does not
+// blur a time.
 const lookEvery = time.Second
 
 // schedulerPage is how many jobs are asked for at a time.

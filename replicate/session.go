@@ -65,6 +65,9 @@ func Prepare(ctx context.Context, env Env, plan Plan) (*Session, error) {
 			return s, err
 		}
 	}
+	for i := range s.cells {
+		s.cells[i].Server = s.runs(s.cells[i]).Index
+	}
 	s.tellEffects()
 	return s, nil
 }
@@ -131,6 +134,19 @@ func (s *Session) peerOf(d database) *Peer {
 		return &s.env.Target
 	}
 	return &s.env.Source
+}
+
+// runs is the server that a cell's row is about: the one that runs its jobs,
+// or takes what is written from here.
+func (s *Session) runs(c cell) *Peer {
+	switch {
+	case c.driver == fillDriver:
+		return &s.env.Source
+	case c.here():
+		return &s.env.Target
+	default:
+		return s.hostOf(c.layout, c.layout.edges[0])
+	}
 }
 
 // event writes an event about a cell.

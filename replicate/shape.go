@@ -23,17 +23,7 @@ type shape struct {
 func (s shape) leaves() int64 { return s.docs * int64(s.conflicts) }
 
 // live is how many documents are not deleted.
-func (s shape) live() int64 {
-	n := s.docs
-	if s.deleted > 0 {
-		for i := range s.docs {
-			if s.isDeleted(i) {
-				n--
-			}
-		}
-	}
-	return n
-}
+func (s shape) live() int64 { return s.docs - chosenOf(s.docs, s.deleted) }
 
 func (s shape) isDeleted(n int64) bool { return chosen(n, s.deleted) }
 
