@@ -84,7 +84,7 @@ func commonUnit(rows []*Row) timeUnit {
 
 // legend explains the signs that the rows' cells use.
 func legend(rows []Row, base string) string {
-	parts := []string{"time: median ± its 95 % interval"}
+	parts := []string{"time: median, and how far its 95 % interval reaches below and above"}
 	few, relative, noise := false, false, false
 	for i := range rows {
 		r := &rows[i]

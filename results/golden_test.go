@@ -59,6 +59,7 @@ func TestGolden(t *testing.T) {
 		{"expect", expectSummary, []string{"text", "markdown"}},
 		{"failures", failuresSummary, Formats()},
 		{"impossible", impossibleSummary, []string{"text", "markdown", "csv"}},
+		{"empty", emptySummary, []string{"text"}},
 		{"append", appendSummary, []string{"text"}},
 		{"replication", replicationSummary, []string{"text", "markdown", "csv"}},
 		{"drivers", driversSummary, []string{"text", "markdown"}},
@@ -82,7 +83,7 @@ func TestTextFits(t *testing.T) {
 		{"manual", func(t *testing.T) *Summary { return manualSummary(t, 10, 3) }},
 		{"five methods", func(t *testing.T) *Summary { return manualSummary(t, 10, 5) }},
 		{"one sample", func(t *testing.T) *Summary { return manualSummary(t, 1, 5) }},
-		{"expect", expectSummary}, {"failures", failuresSummary}, {"impossible", impossibleSummary}, {"append", appendSummary},
+		{"expect", expectSummary}, {"failures", failuresSummary}, {"impossible", impossibleSummary}, {"empty", emptySummary}, {"append", appendSummary},
 		{"replication", replicationSummary}, {"drivers", driversSummary}, {"count", countSummary}, {"cut off", cutOffSummary},
 	} {
 		for _, width := range []int{70, 80, 120} {

@@ -50,12 +50,10 @@ func (g *grid) gap(i int) string {
 	switch a, b := g.columns[max(0, i-1)].group, g.columns[i].group; {
 	case i == 0:
 		return ""
-	case a == "" && b == "":
-		return "  "
-	case a == b:
+	case a == b && a != "":
 		return " "
 	}
-	return "   "
+	return "  "
 }
 
 // widths returns the width of every column in characters. The last column of

@@ -57,10 +57,7 @@ func when(s *Summary) string {
 	end := s.End.At.UTC()
 	text += end.Format(time.DateTime) + fmt.Sprintf(" (%s)", end.Sub(start).Round(time.Second))
 	if s.Partial {
-		text += ": PARTIAL, " + s.End.Reason
-		if s.End.Error != "" {
-			text += ", " + s.End.Error
-		}
+		text += ": PARTIAL, " + join(", ", s.End.Reason, strings.TrimPrefix(s.End.Error, s.End.Reason+": "))
 	}
 	return text
 }

@@ -53,9 +53,10 @@ func newPivot(rows []Row) *pivot {
 }
 
 func (p *pivot) section() section {
-	s := section{lead: len(p.factors) + 1, legend: legend(p.rows, p.baseline()) + "; MB/s: payload"}
+	s := section{lead: len(p.factors) + 1, legend: legend(p.rows, p.baseline())}
 	s.wide = p.names()
 	s.wide.add(gridColumn{left: true}, func(i int) string { return p.lines[i].unit.name })
+	rates := false
 	for m, method := range p.methods {
 		cell := func(text func(r *Row, u timeUnit) string) func(int) string {
 			return func(i int) string {
@@ -70,7 +71,13 @@ func (p *pivot) section() section {
 		if !p.isBaseline(m) {
 			s.wide.add(gridColumn{group: method, head: "times"}, cell(func(r *Row, _ timeUnit) string { return r.timesText() }))
 		}
-		s.wide.add(gridColumn{group: method, head: "MB/s"}, cell(func(r *Row, _ timeUnit) string { return r.rateText("throughput_bytes_per_s") }))
+		if p.hasRates(m) {
+			s.wide.add(gridColumn{group: method, head: "MB/s"}, cell(func(r *Row, _ timeUnit) string { return r.rateText("throughput_bytes_per_s") }))
+			rates = true
+		}
+	}
+	if rates {
+		s.legend += "; MB/s: payload"
 	}
 	s.dense = p.dense
 	return s
@@ -103,6 +110,13 @@ func (p *pivot) dense(strong func(string) string) *grid {
 		})
 	}
 	return g
+}
+
+// hasRates says whether a method moved bytes in any line.
+func (p *pivot) hasRates(method int) bool {
+	return slices.ContainsFunc(p.lines, func(l pivotLine) bool {
+		return l.rows[method] != nil && l.rows[method].rateText("throughput_bytes_per_s") != ""
+	})
 }
 
 // isBaseline says whether a method is what all its lines are compared with.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -58,7 +59,7 @@ func failuresSummary(t *testing.T) *Summary {
 	}
 	b.cell(raw, 1e6, uploadLevels("form", "1MB", 1e6)...)
 	b.write(&Event{At: b.at, Warning: true, Text: "the listener disappeared after request 700; the last good cell was raw 1MB"})
-	b.write(&End{At: b.at, Reason: "stopped", Error: "connection refused"})
+	b.write(&End{At: b.at, Reason: "stopped", Error: "stopped: connection refused"})
 	return b.sink.Summary()
 }
 
@@ -99,6 +100,25 @@ func serversSummary(t *testing.T) *Summary {
 	for server := range run.Servers {
 		b.write(&Cell{ID: server, Server: server, Payload: 1000, Levels: uploadLevels("raw", "1kB", 1000)})
 		b.sample(server, 0.002, nil)
+	}
+	return b.end()
+}
+
+// emptySummary is of attachments without a byte, too noisy to tell methods
+// apart.
+func emptySummary(t *testing.T) *Summary {
+	b := build(t, testRun())
+	rnd := rand.New(rand.NewPCG(1, 2))
+	raw := -1
+	for _, method := range methods[:3] {
+		id := b.cell(raw, 0, uploadLevels(method, "0B", 0)...)
+		if raw < 0 {
+			raw = id
+		}
+		for range 10 {
+			d := 0.0102 * math.Exp(rnd.NormFloat64())
+			b.sample(id, d, map[string]float64{"send_s": d / 4, "wait_s": d * 3 / 4})
+		}
 	}
 	return b.end()
 }

@@ -63,17 +63,19 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 2, 64)
 }
 
-// spread shows an interval as the larger of its distances from the median:
-// "±4%", "±12x" from ten times the median on; "±∞" where there is none.
+// spread shows how far an interval reaches below and above the median:
+// "-4+12%", "±4%" where both are the same, "±∞" where there is none. Its ends
+// in full were the alternative; with three methods they do not fit a line.
 func spread(median, low, high float64) string {
 	if math.IsNaN(low) || math.IsNaN(high) || !(median > 0) {
 		return "±∞"
 	}
-	w := halfWidth(median, low, high)
-	if w >= 9.995 {
-		return fmt.Sprintf("±%.0fx", w)
+	below := strconv.FormatFloat(100*(1-low/median), 'f', 0, 64)
+	above := strconv.FormatFloat(100*(high/median-1), 'f', 0, 64)
+	if below == above {
+		return "±" + above + "%"
 	}
-	return fmt.Sprintf("±%.0f%%", 100*w)
+	return "-" + below + "+" + above + "%"
 }
 
 // halfWidth is the larger distance of an interval's ends from the median, as
@@ -91,10 +93,13 @@ func factor(v float64) string {
 	return strconv.FormatFloat(v, 'f', places, 64) + "x"
 }
 
-// rate shows bytes per second in MB/s, without its name: "27.6".
+// rate shows bytes per second in MB/s, without its name: "27.6", "0.05".
 func rate(v float64) string {
-	if v < 1e4 {
-		return "<0.01"
+	switch {
+	case v < 1e4:
+		return "<.01"
+	case v < 0.995e6:
+		return strconv.FormatFloat(v/1e6, 'f', 2, 64)
 	}
 	return digits(v / 1e6)
 }

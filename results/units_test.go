@@ -30,10 +30,12 @@ func TestFigures(t *testing.T) {
 		{"small ratio", factor(0.0965), "0.10x"},
 
 		{"rate", rate(27.6e6), "27.6"},
-		{"slow rate", rate(900), "<0.01"},
+		{"slow rate", rate(60e3), "0.06"},
+		{"hardly a rate", rate(900), "<.01"},
 
-		{"interval", spread(10, 9.5, 10.2), "±5%"},
-		{"very wide interval", spread(1, 0.5, 33), "±32x"},
+		{"interval", spread(10, 9.5, 10.2), "-5+2%"},
+		{"even interval", spread(10, 9.51, 10.5), "±5%"},
+		{"very wide interval", spread(1, 0.56, 2.28), "-44+128%"},
 		{"no interval", spread(1, math.NaN(), math.NaN()), "±∞"},
 
 		{"bytes", bytesText(12), "12.0 B"},

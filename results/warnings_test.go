@@ -122,7 +122,7 @@ func TestWarnings(t *testing.T) {
 		{"few samples", scene{times: steady[:5]}, "few_samples", "1 of 1 row came from fewer than 6 samples"},
 		{"enough samples", scene{times: steady[:6]}, "few_samples", ""},
 
-		{"a wide interval", scene{times: []float64{0.1, 0.1, 0.11, 0.13, 0.15, 0.16}}, "wide", "up to ±33%"},
+		{"a wide interval", scene{times: []float64{0.1, 0.1, 0.11, 0.13, 0.15, 0.16}}, "wide", "up to -17+33%"},
 		{"a narrow interval", scene{times: steady}, "wide", ""},
 
 		{"an outlier", scene{times: append(slices.Clone(steady), 0.9)}, "outliers", "1 of 9 samples are outliers (slowest: raw 8000000, 8.65 times its median)"},
