@@ -32,9 +32,6 @@ func chains(subjects []*subject) []*chain {
 	return list
 }
 
-// refused tells whether the cells are none that their method can do.
-func (c *chain) refused() bool { return c.subjects[0].refused != nil }
-
 // ending is why a chain gets no more turns.
 type ending int
 
@@ -57,8 +54,6 @@ func (c *chain) note(t turn, took time.Duration, failure string, maxTime time.Du
 		}
 	}
 	switch {
-	case c.refused():
-		c.over = true // its one sample says why
 	case c.failures >= mostFailures:
 		c.over = true
 		return tooBroken

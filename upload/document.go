@@ -101,8 +101,3 @@ func revOf(body []byte) (string, bool) {
 func notUnderstood(body []byte, err error) error {
 	return fmt.Errorf("the answer is not CouchDB's JSON: %.80q: %w", body, err)
 }
-
-// refuse says why a method cannot do what the cell asks.
-func refuse(c Cell, why string) error {
-	return fmt.Errorf("%s cannot do this: %s", c.Method, why)
-}

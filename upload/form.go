@@ -1,6 +1,7 @@
 package upload
 
 import (
+	"errors"
 	"net/http"
 
 	"couchgauge/internal/couch"
@@ -16,9 +17,9 @@ func (form) Carries() Carries { return OneDocument }
 func (form) Supports(c Cell) error {
 	switch {
 	case c.Encoding == Gzip:
-		return refuse(c, "servers do not decode a gzip form")
+		return errors.New("servers do not decode a gzip form")
 	case !c.NewEdits:
-		return refuse(c, "a form takes no new_edits=false")
+		return errors.New("a form takes no new_edits=false")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package upload
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ func (related) Carries() Carries { return OneDocument }
 // Supports refuses gzip: no server decodes a multipart body.
 func (related) Supports(c Cell) error {
 	if c.Encoding == Gzip {
-		return refuse(c, "servers do not decode a gzip multipart body")
+		return errors.New("servers do not decode a gzip multipart body")
 	}
 	return nil
 }

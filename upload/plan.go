@@ -31,8 +31,8 @@ const (
 	Awkward = "awkward" // Names: legal ones that are easily mangled (fact 10)
 )
 
-// Plan says what is measured: its cells are the product of the levels. An
-// empty list is one level, the default.
+// Plan says what is measured: its cells are the product of the levels. A nil
+// list is one level, the default; a level that is given twice counts once.
 type Plan struct {
 	Methods      []string      // default raw
 	Sizes        []gen.Size    // no default
@@ -58,12 +58,18 @@ type Plan struct {
 	Verify  string        // default digest
 }
 
-// or returns list, or the default if it is empty.
-func or[T any](list []T, level T) []T {
-	if len(list) == 0 {
+// or returns the levels of list, each once, or the default if there is no list.
+func or[T comparable](list []T, level T) []T {
+	if list == nil {
 		return []T{level}
 	}
-	return list
+	var once []T
+	for _, l := range list {
+		if !slices.Contains(once, l) {
+			once = append(once, l)
+		}
+	}
+	return once
 }
 
 func nonEmpty(s string) []string {
@@ -92,7 +98,7 @@ func (p Plan) factors() []factor {
 		ordinals[i] = min(p.Append, i+1) // 0 without Append
 	}
 	return []factor{
-		list(p.Sizes, func(c *Cell) *gen.Size { return &c.Size }),
+		list(p.sizes(), func(c *Cell) *gen.Size { return &c.Size }),
 		list(or(p.Contents, gen.Random), func(c *Cell) *gen.Content { return &c.Content }),
 		list(or(p.ContentTypes, "application/octet-stream"), func(c *Cell) *string { return &c.ContentType }),
 		list(or(p.Attachments, 1), func(c *Cell) *int { return &c.Attachments }),
@@ -108,9 +114,26 @@ func (p Plan) factors() []factor {
 	}
 }
 
-// Cells returns the product of the levels. The ordinals of one document
+// sizes are the levels of Sizes; of several texts of one size the first stays.
+func (p Plan) sizes() []gen.Size {
+	var once []gen.Size
+	for _, s := range p.Sizes {
+		if !slices.ContainsFunc(once, func(o gen.Size) bool { return o.Bytes == s.Bytes }) {
+			once = append(once, s)
+		}
+	}
+	return once
+}
+
+// Cells returns the cells that are measured: the product of the levels without
+// the combinations that their method cannot do. The ordinals of one document
 // follow each other.
 func (p Plan) Cells() []Cell {
+	return slices.DeleteFunc(p.product(), func(c Cell) bool { return p.impossible(c) != nil })
+}
+
+// product is Cells and the impossible ones.
+func (p Plan) product() []Cell {
 	cells := []Cell{{}}
 	for _, f := range p.factors() {
 		grown := make([]Cell, 0, len(cells)*f.levels)
@@ -142,6 +165,9 @@ func (p Plan) Check() error {
 			return err
 		}
 	}
+	if err := p.checkLists(); err != nil {
+		return err
+	}
 	for _, n := range slices.Concat(p.Attachments, p.Concurrency) {
 		if n < 1 {
 			return fmt.Errorf("attachments and concurrency must be 1 or more, not %d", n)
@@ -152,7 +178,7 @@ func (p Plan) Check() error {
 			return fmt.Errorf("%d attachments at once and %d appended one by one exclude each other: give one of them", a, p.Append)
 		}
 	}
-	return errors.Join(
+	err := errors.Join(
 		oneOf("transfer", p.Transfer, Length, Chunked),
 		oneOf("encoding", p.Encoding, Identity, Gzip),
 		oneOf("docs", p.Docs, New, Existing),
@@ -160,6 +186,39 @@ func (p Plan) Check() error {
 		oneOf("verify", nonEmpty(p.Verify), VerifyDigest, VerifyBytes, VerifyOff),
 		oneOf("names", nonEmpty(p.Names), Plain, Awkward),
 	)
+	if err != nil || len(p.Cells()) > 0 {
+		return err
+	}
+	first := p.product()[0]
+	return fmt.Errorf("nothing of this can be measured: %s: %w", first, p.impossible(first))
+}
+
+// checkLists refuses lists and words that are empty.
+func (p Plan) checkLists() error {
+	if slices.Contains(p.ContentTypes, "") {
+		return errors.New("a content type is empty: name one, such as text/plain")
+	}
+	return errors.Join(
+		named("method", p.Methods),
+		named("attachments", p.Attachments),
+		named("content", p.Contents),
+		named("content-type", p.ContentTypes),
+		named("concurrency", p.Concurrency),
+		named("expect", p.Expect),
+		named("transfer", p.Transfer),
+		named("encoding", p.Encoding),
+		named("keep-alive", p.KeepAlive),
+		named("new-edits", p.NewEdits),
+		named("docs", p.Docs),
+	)
+}
+
+// named refuses a list of levels that names none.
+func named[T any](what string, list []T) error {
+	if list != nil && len(list) == 0 {
+		return fmt.Errorf("no level of %s is given: name one", what)
+	}
+	return nil
 }
 
 func oneOf(what string, given []string, allowed ...string) error {
@@ -180,7 +239,7 @@ func (p Plan) Bytes() int64 {
 	}
 	var n int64
 	for _, s := range subjects {
-		if s.refused == nil {
+		if s.impossible == nil {
 			n += p.bodies(s) * int64(p.Samples+p.Warmup)
 		}
 	}

@@ -32,6 +32,48 @@ func TestCellsAreTheProductOfTheLevels(t *testing.T) {
 	}
 }
 
+// TestLevelsThatAreGivenTwice count once, in every list.
+func TestLevelsThatAreGivenTwice(t *testing.T) {
+	p := Plan{
+		Methods: []string{"base64", "raw", "base64"}, Sizes: []gen.Size{{Text: "1kB", Bytes: 1000}, {Text: "1000", Bytes: 1000}},
+		Attachments: []int{1, 1}, Contents: []gen.Content{gen.Text, gen.Text}, ContentTypes: []string{"text/plain", "text/plain"},
+		Concurrency: []int{2, 2}, Expect: []bool{true, true}, Transfer: []string{Length, Length}, Encoding: []string{Identity, Identity},
+		KeepAlive: []bool{false, false}, NewEdits: []bool{true, true}, Docs: []string{New, New}, Samples: 1,
+	}
+	var got []string
+	for _, c := range p.Cells() {
+		got = append(got, c.String())
+	}
+	if diff := cmp.Diff([]string{"base64 1kB", "raw 1kB"}, got); diff != "" {
+		t.Errorf("cells (-want +got):\n%s", diff)
+	}
+}
+
+// TestBaselineCanBeMeasured: a cell is not compared with one without samples.
+func TestBaselineCanBeMeasured(t *testing.T) {
+	p := Plan{Methods: []string{"form", "raw", "multipart", "bulk"}, Sizes: sizes(t, "1"), NewEdits: []bool{true, false}, Samples: 1}
+	_, records, err := p.subjects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range records {
+		base := records[r.Baseline]
+		got = append(got, r.Levels[0].Text+" "+r.Impossible+"<"+base.Levels[0].Text)
+		if base.Impossible != "" && base != r {
+			t.Errorf("cell %d is compared with one that is impossible", r.ID)
+		}
+	}
+	want := []string{
+		"form <raw", "raw <raw", "multipart <raw", "bulk <raw",
+		"form a form takes no new_edits=false<multipart", "raw the attachment API takes no new_edits=false<multipart",
+		"multipart <multipart", "bulk <multipart",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("baselines (-want +got):\n%s", diff)
+	}
+}
+
 func TestBaseline(t *testing.T) {
 	for _, c := range []struct {
 		methods []string
@@ -108,6 +150,13 @@ func TestCheck(t *testing.T) {
 		{"no samples", func(p *Plan) { p.Samples = 0 }, "at least 1"},
 		{"negative warm-ups", func(p *Plan) { p.Warmup = -1 }, "negative"},
 		{"unknown method", func(p *Plan) { p.Methods = []string{"raw", "put"} }, `method "put" is unknown: use one of raw, base64`},
+		{"no method", func(p *Plan) { p.Methods = []string{} }, "no level of method is given"},
+		{"an empty method", func(p *Plan) { p.Methods = []string{"raw", ""} }, `method "" is unknown`},
+		{"no content type", func(p *Plan) { p.ContentTypes = []string{} }, "no level of content-type is given"},
+		{"an empty content type", func(p *Plan) { p.ContentTypes = []string{"text/plain", ""} }, "a content type is empty"},
+		{"no level of a switch", func(p *Plan) { p.Expect = []bool{} }, "no level of expect is given"},
+		{"nothing possible", func(p *Plan) { p.Methods, p.Encoding = []string{"form", "multipart"}, []string{Gzip} },
+			"nothing of this can be measured: form 1kB: servers do not decode a gzip form"},
 		{"no attachments", func(p *Plan) { p.Attachments = []int{0} }, "1 or more"},
 		{"no concurrency", func(p *Plan) { p.Concurrency = []int{1, 0} }, "1 or more"},
 		{"two ways of several attachments", func(p *Plan) { p.Attachments, p.Append = []int{2}, 2 }, "exclude"},
@@ -147,13 +196,9 @@ func TestWhatAMethodCannotDo(t *testing.T) {
 		{"base64", func(c *Cell) { c.NewEdits, c.Docs = false, Existing }, false},
 		{"base64", func(c *Cell) { c.NewEdits, c.Ordinal = false, 1 }, false},
 	} {
-		m, err := methodByName(c.method)
-		if err != nil {
-			t.Fatal(err)
-		}
 		cell := Plan{Methods: []string{c.method}, Sizes: sizes(t, "1")}.Cells()[0]
 		c.change(&cell)
-		if err := (Plan{}).supports(m, cell); (err == nil) != c.can {
+		if err := (Plan{}).impossible(cell); (err == nil) != c.can {
 			t.Errorf("%+v: %v", cell, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package upload
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 
@@ -18,7 +19,7 @@ func (raw) Carries() Carries { return OneAttachment }
 // look at it.
 func (raw) Supports(c Cell) error {
 	if !c.NewEdits {
-		return refuse(c, "the attachment API takes no new_edits=false")
+		return errors.New("the attachment API takes no new_edits=false")
 	}
 	return nil
 }

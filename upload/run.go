@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"couchgauge/internal/couch"
@@ -45,7 +46,7 @@ func (e *StoppedError) Error() string {
 func (e *StoppedError) Unwrap() error { return e.Err }
 
 // Measure takes all samples of the plan and writes cells, samples and events
-// to the sink. It returns what was measured so far together with its error: a
+// to the sink; cells that are impossible have no samples. It returns what was measured so far together with its error: a
 // *StoppedError, the sink's, or the context's, which ends it at once.
 func (r Run) Measure(ctx context.Context) (Outcome, error) {
 	if err := r.Plan.Check(); err != nil {
@@ -76,6 +77,7 @@ func (r Run) measure(ctx context.Context, m taker, clock clock) (Outcome, error)
 			return Outcome{}, err
 		}
 	}
+	subjects = slices.DeleteFunc(subjects, func(s *subject) bool { return s.impossible != nil })
 	list := chains(subjects)
 	r.Progress.samples.Store(int64(len(subjects) * (r.Plan.Samples + r.Plan.Warmup)))
 	r.Progress.bytes.Store(r.Plan.Bytes())
@@ -84,7 +86,7 @@ func (r Run) measure(ctx context.Context, m taker, clock clock) (Outcome, error)
 	for t := range r.Plan.schedule(len(list)) {
 		c := list[t.chain]
 		r.Progress.done.Add(int64(len(c.subjects)))
-		if c.over || c.refused() && t.warmup {
+		if c.over {
 			continue
 		}
 		r.Progress.doing.Store(&c.subjects[0].label)

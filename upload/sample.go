@@ -102,9 +102,6 @@ func (m *sampler) lanes(ctx context.Context, s *subject, t turn) ([]lane, error)
 // turn takes a sample of each of the chain's cells, until one fails.
 func (m *sampler) turn(ctx context.Context, c *chain, t turn) ([]results.Sample, error) {
 	first := c.subjects[0]
-	if first.refused != nil {
-		return []results.Sample{m.failed(first, t, first.refused)}, nil
-	}
 	lanes, err := m.lanes(ctx, first, t)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

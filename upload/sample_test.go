@@ -12,22 +12,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRefusedCellIsSaid: what a method cannot do is in its row, and costs the
-// other cells nothing.
-func TestRefusedCellIsSaid(t *testing.T) {
+// TestImpossibleCell: what a method cannot do is said in its cell, has no
+// samples, is no failure, and is not in the plan's counts.
+func TestImpossibleCell(t *testing.T) {
 	server := scripted(t, takes)
 	p := Plan{Methods: []string{"multipart", "raw"}, Sizes: sizes(t, "1000"), Encoding: []string{Gzip}, Samples: 5, Warmup: 2}
 	k, out, err := runOn(t, server.URL, p)
-	if err != nil || out.Samples != 6 || out.Failed != 1 || len(k.events) != 0 {
+	if err != nil || out.Samples != 5 || out.Failed != 0 || len(k.events) != 0 {
 		t.Errorf("%+v, %v, events %v", out, err, k.events)
 	}
-	if diff := cmp.Diff([]int{1, 5}, k.counts()); diff != "" {
+	if diff := cmp.Diff([]int{0, 5}, k.counts()); diff != "" {
 		t.Errorf("samples (-want +got):\n%s", diff)
 	}
-	for _, s := range k.samples {
-		if k.level(s, "method") == "multipart" && s.Error != "multipart cannot do this: servers do not decode a gzip multipart body" {
-			t.Errorf("error %q", s.Error)
+	for i, want := range []string{"servers do not decode a gzip multipart body", ""} {
+		if got := k.cells[i].Impossible; got != want {
+			t.Errorf("cell %d is impossible because of %q, want %q", i, got, want)
 		}
+	}
+	if n, bytes := len(p.Cells()), p.Bytes(); n != 1 || bytes != 7*1000 {
+		t.Errorf("the plan has %d cells and %d bytes, want 1 and 7000", n, bytes)
 	}
 	if n := len(uploadsOf(server.Requests())); n != 7 {
 		t.Errorf("%d uploads, want 7", n)
@@ -76,16 +79,16 @@ func TestRawAttachmentsFollowEachOther(t *testing.T) {
 // names its revision.
 func TestExistingDocument(t *testing.T) {
 	server := scripted(t, takes)
-	p := Plan{Methods: []string{"raw", "base64", "multipart", "form"}, Sizes: sizes(t, "10"), Docs: []string{Existing}, Samples: 1, Order: Sequential}
+	p := Plan{Methods: Methods(), Sizes: sizes(t, "10"), Docs: []string{Existing}, Samples: 1, Order: Sequential}
 	k, out, err := runOn(t, server.URL, p)
 	if err != nil || out.Failed > 0 {
 		t.Fatalf("%+v, %v, %+v", out, err, k.samples)
 	}
 	requests := uploadsOf(server.Requests())
-	if len(requests) != 8 {
-		t.Fatalf("%d requests, want 8", len(requests))
+	if len(requests) != 10 {
+		t.Fatalf("%d requests, want 10", len(requests))
 	}
-	for i := 0; i < 8; i += 2 {
+	for i := 0; i < len(requests); i += 2 {
 		if r := requests[i]; r.Method != http.MethodPut || string(r.Body) != "{}" {
 			t.Errorf("created by %s %s: %q", r.Method, r.Target, r.Body)
 		}

@@ -1,6 +1,7 @@
 package upload
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strconv"
 
@@ -14,16 +15,18 @@ type subject struct {
 	id          int
 	label       string
 	method      Method
-	refused     error        // why its method cannot do it
+	impossible  error        // why its method cannot do it
 	attachments []Attachment // that one upload adds
 }
 
 // subjects makes the plan's cells ready, and their records.
 func (p Plan) subjects() ([]*subject, []*results.Cell, error) {
-	cells := p.Cells()
-	numbers := make(map[Cell]int, len(cells))
+	cells := p.product()
+	numbers := make(map[Cell]int, len(cells)) // of those that can be measured
 	for i, c := range cells {
-		numbers[c] = i
+		if p.impossible(c) == nil {
+			numbers[c] = i
+		}
 	}
 	var subjects []*subject
 	var records []*results.Cell
@@ -32,36 +35,41 @@ func (p Plan) subjects() ([]*subject, []*results.Cell, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		s := &subject{Cell: c, id: i, label: c.String(), method: m, refused: p.supports(m, c)}
+		s := &subject{Cell: c, id: i, label: c.String(), method: m, impossible: p.impossible(c)}
 		s.attachments = p.attachments(c)
 		subjects = append(subjects, s)
-		records = append(records, &results.Cell{
-			ID:       i,
-			Baseline: p.baseline(c, numbers),
-			Levels:   c.Levels(),
-			Payload:  c.Payload(),
-		})
+		record := &results.Cell{ID: i, Baseline: p.baseline(c, i, numbers), Levels: c.Levels(), Payload: c.Payload()}
+		if s.impossible != nil {
+			record.Impossible = s.impossible.Error()
+		}
+		records = append(records, record)
 	}
 	return subjects, records, nil
 }
 
-// supports adds to what a method refuses what no method can do.
-func (p Plan) supports(m Method, c Cell) error {
+// impossible is why a cell cannot be measured: what its method cannot do, and
+// what none can; nil for all others.
+func (p Plan) impossible(c Cell) error {
+	m, err := methodByName(c.Method)
+	if err != nil {
+		return err
+	}
 	if !c.NewEdits && (c.Docs == Existing || c.Ordinal > 0) {
-		return refuse(c, "new_edits=false would add a conflict to the existing document")
+		return errors.New("new_edits=false would add a conflict to the existing document")
 	}
 	return m.Supports(c)
 }
 
-// baseline is the number of the raw cell with the same other levels, or of the
-// first method's.
-func (p Plan) baseline(c Cell, numbers map[Cell]int) int {
-	c.Method = "raw"
-	if n, ok := numbers[c]; ok {
-		return n
+// baseline is the number of the raw cell with the same other levels as cell i,
+// or of the first method's that can be measured, or i if there is none.
+func (p Plan) baseline(c Cell, i int, numbers map[Cell]int) int {
+	for _, m := range append([]string{"raw"}, p.Methods...) {
+		c.Method = m
+		if n, ok := numbers[c]; ok {
+			return n
+		}
 	}
-	c.Method = p.Methods[0]
-	return numbers[c]
+	return i
 }
 
 // attachments are those that one upload of the cell adds. With Append each
