@@ -18,8 +18,8 @@ func findExpect(s *Summary) []string {
 	if len(rows) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: %s of the median is wait_continue: the server never sent 100 Continue, so the client waited its second in vain: switch Expect off (curl: -H 'Expect:')",
-		s.names(rows), duration(rows[0].phase("wait_continue_s")))}
+	return []string{fmt.Sprintf("%s: %s of the median is the wait for 100 Continue (wait_continue_s), which the server never sent, so the client waited its second in vain: switch Expect off (curl: -H 'Expect:')",
+		s.names(rows), between(rows, func(r *Row) float64 { return r.phase("wait_continue_s") }, duration))}
 }
 
 // busyLoad is the load for each CPU from which on a machine has no time for a

@@ -21,17 +21,17 @@ func findFewSamples(s *Summary) []string {
 }
 
 // wideInterval is the half width, as a share of the median, above which a
-// baseline is too uncertain to compare with.
+// time is too uncertain to compare with.
 const wideInterval = 0.25
 
-// findWide tells of baselines that are known too vaguely.
+// findWide tells of rows that are known too vaguely.
 func findWide(s *Summary) []string {
 	width := func(r *Row) float64 { return halfWidth(r.Median, r.CILow, r.CIHigh) }
-	rows := s.where(func(r *Row) bool { return r.IsBaseline() && width(r) > wideInterval })
+	rows := s.where(func(r *Row) bool { return width(r) > wideInterval })
 	if len(rows) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: the interval of the baseline is wide, up to %s: what is compared with it is as uncertain: take more samples or quieten the machines",
+	return []string{fmt.Sprintf("%s: the interval is wide, up to %s of the median: comparisons with it are as uncertain: take more samples or quieten the machines",
 		s.names(rows), highestSpread(rows, width))}
 }
 

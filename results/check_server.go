@@ -50,22 +50,24 @@ const (
 	serverRoundTrips = 5
 )
 
-// findServerTime tells, for the baseline at the largest size, when it is the
-// server that takes the time.
+// findServerTime tells at the largest size when it is the server that takes
+// the time.
 func findServerTime(s *Summary) []string {
-	var base []*Row
+	var rows []*Row
 	for _, r := range phaseRows(s.Rows) {
 		wait := r.phase("wait_s")
-		if r.IsBaseline() && wait > serverShare*r.Median && wait > serverRoundTrips*s.roundTrip(r) && s.roundTrip(r) > 0 {
-			base = append(base, r)
+		if wait > serverShare*r.Median && wait > serverRoundTrips*s.roundTrip(r) && s.roundTrip(r) > 0 {
+			rows = append(rows, r)
 		}
 	}
-	if len(base) == 0 {
+	if len(rows) == 0 {
 		return nil
 	}
-	r := base[0]
 	return []string{fmt.Sprintf("%s: %s of the median is wait, %s after the body was sent (a round trip takes %s): that is the server's own work, receiving, storing and syncing: look at its disk and CPU first",
-		s.names(base), share(r.phase("wait_s"), r.Median), duration(r.phase("wait_s")), duration(s.roundTrip(r)))}
+		s.names(rows),
+		between(rows, func(r *Row) float64 { return r.phase("wait_s") / r.Median }, func(v float64) string { return share(v, 1) }),
+		between(rows, func(r *Row) float64 { return r.phase("wait_s") }, duration),
+		duration(s.roundTrip(rows[0])))}
 }
 
 // roundTrip returns the network's round trip to a row's server in seconds:
@@ -78,6 +80,19 @@ func (s *Summary) roundTrip(r *Row) float64 {
 	}
 	v := &s.Run.Servers[i]
 	return time.Duration(cmp.Or(v.Connect, v.RoundTrip)).Seconds()
+}
+
+// between shows the lowest and the highest of a value: "90% to 96%", or the
+// one text that both have.
+func between(rows []*Row, value func(*Row) float64, text func(float64) string) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, r := range rows {
+		low, high = min(low, value(r)), max(high, value(r))
+	}
+	if text(low) == text(high) {
+		return text(low)
+	}
+	return text(low) + " to " + text(high)
 }
 
 // total adds up what rows have of a value.

@@ -60,6 +60,7 @@ func TestGolden(t *testing.T) {
 		{"failures", failuresSummary, Formats()},
 		{"impossible", impossibleSummary, []string{"text", "markdown", "csv"}},
 		{"empty", emptySummary, []string{"text"}},
+		{"concurrency", concurrencySummary, []string{"text"}},
 		{"append", appendSummary, []string{"text"}},
 		{"replication", replicationSummary, []string{"text", "markdown", "csv"}},
 		{"drivers", driversSummary, []string{"text", "markdown"}},
@@ -83,7 +84,7 @@ func TestTextFits(t *testing.T) {
 		{"manual", func(t *testing.T) *Summary { return manualSummary(t, 10, 3) }},
 		{"five methods", func(t *testing.T) *Summary { return manualSummary(t, 10, 5) }},
 		{"one sample", func(t *testing.T) *Summary { return manualSummary(t, 1, 5) }},
-		{"expect", expectSummary}, {"failures", failuresSummary}, {"impossible", impossibleSummary}, {"empty", emptySummary}, {"append", appendSummary},
+		{"expect", expectSummary}, {"failures", failuresSummary}, {"impossible", impossibleSummary}, {"empty", emptySummary}, {"concurrency", concurrencySummary}, {"append", appendSummary},
 		{"replication", replicationSummary}, {"drivers", driversSummary}, {"count", countSummary}, {"cut off", cutOffSummary},
 	} {
 		for _, width := range []int{70, 80, 120} {

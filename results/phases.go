@@ -9,7 +9,7 @@ import (
 // phaseHeads names the columns of a sample's phases, in order, for tables.
 var phaseHeads = []struct{ column, head string }{
 	{"connect_s", "connect"},
-	{"wait_continue_s", "100-wait"},
+	{"wait_continue_s", "wait_continue"},
 	{"produce_s", "produce"},
 	{"send_s", "send"},
 	{"wait_s", "wait"},

@@ -80,6 +80,7 @@ func (p *pivot) section() section {
 		s.legend += "; MB/s: payload"
 	}
 	s.dense = p.dense
+	s.notes = slices.Concat(p.methodVerdicts(), p.factorVerdicts())
 	return s
 }
 

@@ -123,6 +123,28 @@ func emptySummary(t *testing.T) *Summary {
 	return b.end()
 }
 
+// concurrencySummary is of uploads started together, which the server takes
+// one after another.
+func concurrencySummary(t *testing.T) *Summary {
+	b := build(t, testRun())
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for n := int64(1); n <= 16; n *= 4 {
+		raw := -1
+		for _, method := range methods[:2] {
+			levels := uploadLevels(method, "1MB", 1e6)
+			levels[4] = Level{"concurrency", fmt.Sprint(n), n}
+			id := b.cell(raw, n*1e6, levels...)
+			if method == "raw" {
+				raw = id
+			}
+			for _, d := range around(rnd, 0.02*float64(n), 10) {
+				b.sample(id, d, map[string]float64{"send_s": d / 2, "wait_s": d / 2})
+			}
+		}
+	}
+	return b.end()
+}
+
 // appendSummary is case U2: four attachments, one after another, to one
 // document.
 func appendSummary(t *testing.T) *Summary {

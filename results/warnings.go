@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -65,16 +66,32 @@ func eventWarnings(events []Event, lost int) []Warning {
 }
 
 // maxNames is how many rows a warning names; it counts the others.
-const maxNames = 4
+const maxNames = 5
 
-// names lists rows by what tells them apart: "raw 1MB, raw 10MB and 3 more".
+// names lists rows by what tells them apart, those of one size together:
+// "raw, base64 1MB; raw 10MB and 3 more".
 func (s *Summary) names(rows []*Row) string {
 	factors := varied(s.Rows)
+	sized := slices.Contains(factors, "size_bytes")
+	further := slices.DeleteFunc(slices.Clone(factors), func(f string) bool { return f == "size_bytes" })
 	var list []string
-	for _, r := range rows[:min(len(rows), maxNames)] {
-		list = append(list, r.name(factors))
+	shown := rows[:min(len(rows), maxNames)]
+	for i := 0; i < len(shown); {
+		first := shown[i]
+		var group []string
+		for ; i < len(shown) && shown[i].levelText("size_bytes") == first.levelText("size_bytes"); i++ {
+			group = append(group, shown[i].name(further))
+		}
+		text := strings.Join(group, ", ")
+		switch {
+		case sized && len(further) == 0:
+			text = first.name(factors)
+		case sized:
+			text += " " + first.levelText("size_bytes")
+		}
+		list = append(list, text)
 	}
-	text := strings.Join(list, ", ")
+	text := strings.Join(list, "; ")
 	if n := len(rows) - maxNames; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}

@@ -95,7 +95,7 @@ func TestWarnings(t *testing.T) {
 		}}, "retries_429", "16 answers were 429, too many requests (raw 8000000): 4.00 s of waiting"},
 		{"no 429", scene{times: steady, measures: always("retries_429", 0)}, "retries_429", ""},
 
-		{"no 100 Continue", scene{times: []float64{1.01, 1.02, 1.03, 1.04, 1.05, 1.06}, measures: always("wait_continue_s", 1.001)}, "expect", "1.00 s of the median is wait_continue: the server never sent 100 Continue"},
+		{"no 100 Continue", scene{times: []float64{1.01, 1.02, 1.03, 1.04, 1.05, 1.06}, measures: always("wait_continue_s", 1.001)}, "expect", "1.00 s of the median is the wait for 100 Continue (wait_continue_s), which the server never sent"},
 		{"100 Continue", scene{times: steady, measures: always("wait_continue_s", 0.004)}, "expect", ""},
 		{"far away", scene{times: slow, measures: always("wait_continue_s", 3)}, "expect", ""},
 
@@ -117,6 +117,7 @@ func TestWarnings(t *testing.T) {
 
 		{"waiting for the server", scene{trip: ms, times: steady, measures: waited}, "server_time", "90% of the median is wait, 93.1 ms after the body was sent (a round trip takes 1.00 ms)"},
 		{"waiting for the network", scene{trip: 60 * ms, times: steady, measures: waited}, "server_time", ""},
+		{"waiting for a server that is slow to answer anything", scene{trip: 60 * ms, connect: ms, times: steady, measures: waited}, "server_time", "a round trip takes 1.00 ms"},
 		{"not waiting", scene{trip: ms, times: steady, measures: sent}, "server_time", ""},
 
 		{"few samples", scene{times: steady[:5]}, "few_samples", "1 of 1 row came from fewer than 6 samples"},
@@ -185,6 +186,7 @@ func TestOrdinals(t *testing.T) {
 	}{
 		{"slower and slower", []float64{0.02, 0.03, 0.04, 0.05}, "number 4 takes 2.5"},
 		{"steady", []float64{0.02, 0.02, 0.02, 0.02}, ""},
+		{"twice as long, with some noise", []float64{0.02, 0.026, 0.025, 0.035, 0.04}, "number 5 takes 1.96"},
 		{"up and down", []float64{0.02, 0.05, 0.03, 0.04}, ""},
 		{"two", []float64{0.02, 0.05}, ""},
 	} {

@@ -1,0 +1,119 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A verdict is the answer to what a run was made for, in a line below its
+// table: only what is above the noise counts.
+
+// maxVerdicts is how many lines of the largest size have a verdict; beyond
+// it the table is the answer.
+const maxVerdicts = 2
+
+// methodVerdicts say which method is fastest at the largest size, and by how
+// much.
+func (p *pivot) methodVerdicts() []string {
+	largest := phaseRows(p.rows)
+	var verdicts []string
+	for _, l := range p.lines {
+		rows := slices.DeleteFunc(slices.Clone(l.rows), func(r *Row) bool { return !slices.Contains(largest, r) })
+		if len(rows) < 2 {
+			continue
+		}
+		at := rows[0].levelText("size_bytes")
+		if len(p.factors) > 1 {
+			at += " " + rows[0].name(p.factors[1:])
+		}
+		verdicts = append(verdicts, fastest(rows, at))
+	}
+	if len(verdicts) > maxVerdicts {
+		return nil
+	}
+	return verdicts
+}
+
+// fastest compares rows of different methods.
+func fastest(rows []*Row, at string) string {
+	first := highest(rows, func(r *Row) float64 { return -r.Median })
+	best, slower, unknown := []string{first.levelText("method")}, []string(nil), []string(nil)
+	for _, r := range rows {
+		if r == first {
+			continue
+		}
+		method := r.levelText("method")
+		switch d := differ(r, first); {
+		case !d.known:
+			unknown = append(unknown, method+" "+factor(d.ratio)+"?")
+		case !d.real:
+			best = append(best, method)
+		default:
+			slower = append(slower, method+" takes "+d.text())
+		}
+	}
+	text := "fastest at " + at + ": " + strings.Join(best, ", ")
+	if len(best) > 1 {
+		text += " (no difference above the noise between them)"
+	}
+	return join("; ", text, strings.Join(slower, ", "), label("too few samples to tell: ", strings.Join(unknown, ", ")))
+}
+
+// factorVerdicts say, method by method at the largest size, what the levels
+// of each further factor make of the time: the slowest against the fastest.
+func (p *pivot) factorVerdicts() []string {
+	largest := phaseRows(p.rows)
+	all := varied(p.rows)
+	var verdicts []string
+	for _, f := range p.factors[1:] {
+		if f == "ordinal" || f == "server" { // findOrdinal tells of the first
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(all), func(o string) bool { return o == f })
+		for _, method := range p.methods {
+			var top difference
+			for _, slow := range largest {
+				for _, fast := range largest {
+					if slow.levelText("method") != method || !sameBut(slow, fast, f) || slow.levelText(f) == fast.levelText(f) {
+						continue
+					}
+					if d := differ(slow, fast); d.real && d.ratio > max(1, top.ratio) {
+						top = d
+					}
+				}
+			}
+			if !top.real {
+				continue
+			}
+			text := fmt.Sprintf("%s: %s=%s takes %s as %s", top.slow.name(others), f, top.slow.levelText(f), top.text(), top.fast.levelText(f))
+			if more := float64(top.slow.Cell.Payload) / float64(top.fast.Cell.Payload); more > 1 && !math.IsInf(more, 0) {
+				text += fmt.Sprintf(", for %.3gx the bytes", more)
+			}
+			verdicts = append(verdicts, text)
+		}
+	}
+	return verdicts
+}
+
+// difference is how two rows compare.
+type difference struct {
+	slow, fast       *Row
+	ratio, low, high float64
+	known            bool // there are enough samples to tell
+	real             bool // it is above the noise
+}
+
+func differ(slow, fast *Row) difference {
+	d := difference{slow: slow, fast: fast}
+	d.ratio, d.low, d.high = ratio(slow.times, fast.times)
+	d.known = !math.IsNaN(d.low)
+	d.real = d.known && mannWhitney(slow.times, fast.times) < 1-confidence
+	return d
+}
+
+// text shows the ratio with its interval: "1.52x (1.40-1.70) as long".
+func (d difference) text() string {
+	return fmt.Sprintf("%sx (%s-%s) as long", digits(d.ratio), digits(d.low), digits(d.high))
+}
