@@ -16,6 +16,8 @@ func (form) Carries() Carries { return OneDocument }
 
 func (form) Supports(c Cell) error {
 	switch {
+	case c.Transfer == Chunked: // 3.2.3 and 3.5.0 answer 500 badarg
+		return errors.New("CouchDB takes the length of a form from Content-Length")
 	case c.Encoding == Gzip:
 		return errors.New("servers do not decode a gzip form")
 	case !c.NewEdits:

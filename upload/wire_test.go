@@ -80,7 +80,7 @@ func TestWireBytes(t *testing.T) {
 	}{
 		{"plain", Plan{Methods: Methods()}},
 		{"three attachments", Plan{Methods: Methods(), Attachments: []int{3}}},
-		{"chunked", Plan{Methods: Methods(), Transfer: []string{Chunked}}},
+		{"chunked", Plan{Methods: []string{"raw", "base64", "multipart", "bulk"}, Transfer: []string{Chunked}}},
 		{"gzip", Plan{Methods: []string{"raw", "base64", "bulk"}, Encoding: []string{Gzip}}},
 		{"new connections", Plan{Methods: Methods(), KeepAlive: []bool{false}}},
 		{"concurrent", Plan{Methods: Methods(), Concurrency: []int{3}}},
