@@ -14,7 +14,7 @@ func findFailed(s *Summary) []string {
 	var found []string
 	for _, r := range rows[:min(len(rows), maxFailures)] {
 		found = append(found, fmt.Sprintf("%s: %d of %s failed: %s",
-			r.name(varied(s.Rows)), r.Failed, plural(r.Samples, "sample"), r.FirstError))
+			r.name(varied(measured(s.Rows))), r.Failed, plural(r.Samples, "sample"), r.FirstError))
 	}
 	if n := len(rows) - maxFailures; n > 0 {
 		found = append(found, fmt.Sprintf("samples failed in %d more cells: see first_error in --format csv", n))

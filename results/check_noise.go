@@ -12,12 +12,12 @@ const minInterval = 6
 
 // findFewSamples counts the rows that have times, but no interval.
 func findFewSamples(s *Summary) []string {
-	rows := s.where(func(r *Row) bool { return len(r.times) > 0 && len(r.times) < minInterval })
+	rows := s.where(func(r *Row) bool { return !r.isFill() && len(r.times) > 0 && len(r.times) < minInterval })
 	if len(rows) == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("%d of %s came from fewer than %d samples, too few for a 95 %% interval (∞): use --samples %d or more before you rely on them",
-		len(rows), plural(len(s.Rows), "row"), minInterval, minInterval)}
+		len(rows), plural(len(measured(s.Rows)), "row"), minInterval, minInterval)}
 }
 
 // wideInterval is the half width, as a share of the median, above which a
@@ -27,7 +27,7 @@ const wideInterval = 0.25
 // findWide tells of rows that are known too vaguely.
 func findWide(s *Summary) []string {
 	width := func(r *Row) float64 { return halfWidth(r.Median, r.CILow, r.CIHigh) }
-	rows := s.where(func(r *Row) bool { return width(r) > wideInterval })
+	rows := s.where(func(r *Row) bool { return !r.isFill() && width(r) > wideInterval })
 	if len(rows) == 0 {
 		return nil
 	}

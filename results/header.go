@@ -161,7 +161,7 @@ func dataText(s *Summary) string {
 	for _, k := range slices.Sorted(maps.Keys(s.Run.Data)) {
 		parts = append(parts, k+" "+s.Run.Data[k])
 	}
-	for _, l := range constant(s.Rows) {
+	for _, l := range constant(measured(s.Rows)) {
 		_, told := s.Run.Data[l.Factor]
 		_, spelled := s.Run.Data[strings.ReplaceAll(l.Factor, "_", " ")]
 		inTable := l.Factor == "method" || l.Factor == "size_bytes"

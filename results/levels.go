@@ -50,8 +50,14 @@ func (r *Row) levelText(factor string) string {
 // expect=on".
 func (r *Row) name(varied []string) string {
 	var parts []string
+	if r.isFill() && !slices.Contains(varied, "driver") {
+		parts = append(parts, fillDriver)
+	}
 	for _, f := range varied {
 		text := r.levelText(f)
+		if text == "" {
+			continue
+		}
 		if !slices.Contains([]string{"server", "method", "size_bytes", "driver", "topology", "way"}, f) {
 			text = f + "=" + text
 		}

@@ -12,71 +12,75 @@ var listFigures = []struct {
 	column, head string
 	always       bool
 	text         func(float64) string
+	doc          string // for the legend; "" = the head says it
 }{
-	{"startup_s", "startup", true, duration},
-	{"docs_per_s", "docs/s", true, digits},
-	{"bytes_per_s", "MB/s", true, rate},
-	{"lag_p50_s", "lag p50", true, duration},
-	{"lag_p99_s", "lag p99", true, duration},
-	{"lag_max_s", "lag max", true, duration},
-	{"bulk_get_docs", "bulk_get", false, digits},
-	{"docs_per_bulk_docs", "docs/bulk", true, digits},
-	{"target_growth_bytes", "target +", true, bytesText},
-	{"restarts", "restarts", false, digits},
-	{"doc_write_failures", "failures", false, digits},
-	{"matches", "matches", false, digits},
-	{"counted", "counted", true, digits},
-	{"growth", "growth", true, func(v float64) string { return digits(100*v) + "%" }},
-	{"failed", "failed", false, digits},
+	{"startup_s", "startup", true, duration, "from the job's start until the first write at the target was seen, reading included"},
+	{"docs_per_s", "docs/s", true, digits, ""},
+	{"bytes_per_s", "MB/s", true, rate, ""},
+	{"lag_p50_s", "lag p50", true, duration, "from a write's planned time to its arrival at the target"},
+	{"lag_p99_s", "lag p99", true, duration, ""},
+	{"lag_max_s", "lag max", true, duration, ""},
+	{"bulk_get_docs", "bulk_get", false, wholeText, "documents that came through _bulk_get"},
+	{"docs_per_bulk_docs", "docs/bulk", true, digits, "documents in a _bulk_docs request to the target"},
+	{"target_growth_bytes", "target +", true, bytesText, "growth of the target's file"},
+	{"restarts", "restarts", false, wholeText, "how often a job was started again"},
+	{"doc_write_failures", "failures", false, wholeText, "documents that the target refused"},
+	{"matches", "matches", false, wholeText, ""},
+	{"counted", "counted", true, wholeText, ""},
+	{"growth", "growth", true, func(v float64) string { return digits(100*v) + "%" }, ""},
+	{"failed", "failed", false, wholeText, "samples"},
 }
 
 // listSection is the general table: a line for each row, what varies first.
+// Filling the sources is told below it.
 func listSection(s *Summary) section {
-	factors := varied(s.Rows)
+	rows, fills := measured(s.Rows), fills(s.Rows)
+	factors := varied(rows)
 	if len(factors) == 0 {
 		factors = slices.DeleteFunc([]string{"driver", "topology", "way"}, func(f string) bool {
-			_, ok := s.Rows[0].Level(f)
+			_, ok := rows[0].Level(f)
 			return !ok
 		})
 	}
 	names := func() *grid {
-		g := &grid{rows: make([][]string, len(s.Rows))}
+		g := &grid{rows: make([][]string, len(rows))}
 		for _, f := range factors {
-			g.add(gridColumn{head: heading(f), left: !numeric(s.Rows, f)}, func(i int) string { return s.Rows[i].levelText(f) })
+			g.add(gridColumn{head: heading(f), left: !numeric(rows, f)}, func(i int) string { return rows[i].levelText(f) })
 		}
 		return g
 	}
-	unit := func(i int) timeUnit { return commonUnit([]*Row{&s.Rows[i]}) }
+	unit := func(i int) timeUnit { return commonUnit([]*Row{&rows[i]}) }
 
-	sec := section{wide: names(), lead: len(factors), legend: legend(s.Rows, "the baseline (1x)")}
+	sec := section{wide: names(), lead: len(factors), legend: legend(rows, "the baseline (1x)")}
 	sec.wide.add(gridColumn{group: "median", head: "time"}, func(i int) string {
-		if len(s.Rows[i].times) == 0 {
-			return s.Rows[i].medianText(timeUnits[0])
+		if len(rows[i].times) == 0 {
+			return rows[i].medianText(timeUnits[0])
 		}
-		return s.Rows[i].medianText(unit(i)) + " " + unit(i).name
+		return rows[i].medianText(unit(i)) + " " + unit(i).name
 	})
-	sec.wide.add(gridColumn{group: "median", head: "±"}, func(i int) string { return s.Rows[i].spreadText() })
-	sec.wide.add(gridColumn{group: "median", head: "times"}, func(i int) string { return s.Rows[i].timesText() })
-	if slices.ContainsFunc(s.Rows, func(r Row) bool { return r.timesRange() != "" }) {
-		sec.wide.add(gridColumn{group: "median", head: "from-to"}, func(i int) string { return s.Rows[i].timesRange() })
+	sec.wide.add(gridColumn{group: "median", head: "±"}, func(i int) string { return rows[i].spreadText() })
+	sec.wide.add(gridColumn{group: "median", head: "times"}, func(i int) string { return rows[i].timesText() })
+	if slices.ContainsFunc(rows, func(r Row) bool { return r.timesRange() != "" }) {
+		sec.wide.add(gridColumn{group: "median", head: "from-to"}, func(i int) string { return rows[i].timesRange() })
 		sec.legend += "; from-to: its 95 % interval"
 	}
-	addFigures(sec.wide, s.Rows, factors)
+	sec.legend = join("; ", sec.legend, addFigures(sec.wide, rows, factors))
 	sec.dense = func(strong func(string) string) *grid {
 		g := names()
-		g.add(gridColumn{head: "time"}, func(i int) string { return s.Rows[i].denseText(unit(i), strong) })
+		g.add(gridColumn{head: "time"}, func(i int) string { return rows[i].denseText(unit(i), strong) })
 		g.add(gridColumn{head: "times"}, func(i int) string {
-			return strings.TrimSuffix(s.Rows[i].timesText()+"\n"+s.Rows[i].timesRange(), "\n")
+			return strings.TrimSuffix(rows[i].timesText()+"\n"+rows[i].timesRange(), "\n")
 		})
-		addFigures(g, s.Rows, factors)
+		addFigures(g, rows, factors)
 		return g
 	}
+	sec.notes = fillNotes(fills)
 	return sec
 }
 
 // addFigures adds the columns of listFigures that the rows have and that are
-// no factor.
-func addFigures(g *grid, rows []Row, factors []string) {
+// no factor. It returns what their heads do not say.
+func addFigures(g *grid, rows []Row, factors []string) (legend string) {
 	for _, f := range listFigures {
 		has := slices.ContainsFunc(rows, func(r Row) bool {
 			v := r.number(f.column)
@@ -92,5 +96,7 @@ func addFigures(g *grid, rows []Row, factors []string) {
 			}
 			return f.text(v)
 		})
+		legend = join("; ", legend, label(f.head+": ", f.doc))
 	}
+	return legend
 }

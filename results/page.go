@@ -30,13 +30,13 @@ func newPage(s *Summary) *page {
 	case len(s.Rows) == 0:
 	case s.Run.Command == upload:
 		table(newPivot(s.Rows).section())
-		if rows := phaseRows(s.Rows); len(phasesOf(rows)) > 0 {
+		if rows := phaseRows(s.Rows); len(phasesOf(rows, varied(s.Rows))) > 0 {
 			p.sections = append(p.sections, phaseSection(rows, varied(s.Rows)))
 		}
 	default:
 		table(listSection(s))
 		if rows := stageRows(s); len(rows) > 0 {
-			p.sections = append(p.sections, stageSection(rows, varied(s.Rows)))
+			p.sections = append(p.sections, stageSection(rows, varied(measured(s.Rows))))
 		}
 	}
 	return p

@@ -42,16 +42,17 @@ func phaseSection(rows []*Row, varied []string) section {
 	varied = slices.DeleteFunc(slices.Clone(varied), func(f string) bool { return f == "size_bytes" })
 	u := commonUnit(rows)
 	name := func(i int) string { return rows[i].name(varied) }
+	phases := phasesOf(rows, varied)
 	empty := func() *grid { return &grid{rows: make([][]string, len(rows))} }
 
 	s := section{
 		title: "Where the time goes at " + rows[0].levelText("size_bytes") + ": phases of the median sample, in " + u.name,
 		wide:  empty(), lead: 2,
-		legend: "phases that take less than 0.5 % everywhere are left out",
+		legend: fmt.Sprintf("phases that take less than %.0f %% everywhere are left out", 100*phaseShare),
 	}
 	s.wide.add(gridColumn{head: "method", left: true}, name)
 	s.wide.add(gridColumn{head: "time"}, func(i int) string { return u.in(rows[i].Median) })
-	for _, p := range phasesOf(rows) {
+	for _, p := range phases {
 		s.wide.add(gridColumn{head: p.head}, func(i int) string {
 			v := rows[i].phase(p.column)
 			return fmt.Sprintf("%s %4s", u.in(v), share(v, rows[i].Median))
@@ -61,7 +62,7 @@ func phaseSection(rows []*Row, varied []string) section {
 		g := empty()
 		g.add(gridColumn{head: "method", left: true}, name)
 		g.add(gridColumn{head: "time"}, func(i int) string { return strong(u.in(rows[i].Median)) })
-		for _, p := range phasesOf(rows) {
+		for _, p := range phases {
 			g.add(gridColumn{head: p.head}, func(i int) string {
 				v := rows[i].phase(p.column)
 				return u.in(v) + " (" + share(v, rows[i].Median) + ")"
@@ -72,11 +73,17 @@ func phaseSection(rows []*Row, varied []string) section {
 	return s
 }
 
-// phasesOf lists the phases that are worth a column: those that do not round
-// to 0 % in every row.
-func phasesOf(rows []*Row) []struct{ column, head string } {
+// phaseShare is the part of a median from which on a phase is worth a column.
+const phaseShare = 0.03
+
+// phasesOf lists the phases that are worth a column: those that take a share
+// of some row, and the wait for 100 Continue where it is what was asked about.
+func phasesOf(rows []*Row, varied []string) []struct{ column, head string } {
 	return slices.DeleteFunc(slices.Clone(phaseHeads), func(p struct{ column, head string }) bool {
-		return !slices.ContainsFunc(rows, func(r *Row) bool { return r.phase(p.column) >= 0.005*r.Median && r.phase(p.column) > 0 })
+		if p.column == "wait_continue_s" && slices.Contains(varied, "expect") {
+			return false
+		}
+		return !slices.ContainsFunc(rows, func(r *Row) bool { return r.phase(p.column) >= phaseShare*r.Median && r.phase(p.column) > 0 })
 	})
 }
 

@@ -216,14 +216,19 @@ func driversSummary(t *testing.T) *Summary {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	base := -1
 	for _, c := range []struct {
-		driver string
-		middle float64
-	}{{"fill", 1.1}, {"replicator", 4.1}, {"couchgauge", 1.9}} {
-		id := b.cell(base, 1e8, Level{"driver", c.driver, c.driver}, Level{"docs", "10000", 10000}, Level{"doc_bytes", "10kB", 10000})
+		driver  string
+		middle  float64
+		samples int
+	}{{"fill", 1.1, 1}, {"replicator", 4.1, 7}, {"couchgauge", 1.9, 7}} {
+		levels := []Level{{"driver", c.driver, c.driver}, {"docs", "10000", 10000}, {"doc_bytes", "10kB", 10000}}
+		if c.driver != "fill" {
+			levels = append(levels, Level{"topology", "1-1", "1-1"})
+		}
+		id := b.cell(base, 1e8, levels...)
 		if c.driver != "fill" && base < 0 {
 			base = id
 		}
-		for _, d := range around(rnd, c.middle, 7) {
+		for _, d := range around(rnd, c.middle, c.samples) {
 			m := map[string]float64{"docs_per_s": 10000 / d, "bytes_per_s": 1e8 / d}
 			if c.driver == "couchgauge" {
 				m["changes_s"], m["diff_s"], m["read_s"], m["write_s"] = 0.2, 0, 1.5, 3.8
@@ -231,6 +236,7 @@ func driversSummary(t *testing.T) *Summary {
 			}
 			b.sample(id, d, m)
 		}
+		b.write(&Sample{Cell: id, Error: c.driver + " did not answer"})
 	}
 	return b.end()
 }

@@ -93,6 +93,9 @@ func factor(v float64) string {
 	return strconv.FormatFloat(v, 'f', places, 64) + "x"
 }
 
+// wholeText shows a count: "0", "1000000".
+func wholeText(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
 // rate shows bytes per second in MB/s, without its name: "27.6", "0.05".
 func rate(v float64) string {
 	switch {

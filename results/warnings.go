@@ -71,7 +71,7 @@ const maxNames = 5
 // names lists rows by what tells them apart, those of one size together:
 // "raw, base64 1MB; raw 10MB and 3 more".
 func (s *Summary) names(rows []*Row) string {
-	factors := varied(s.Rows)
+	factors := varied(measured(s.Rows))
 	sized := slices.Contains(factors, "size_bytes")
 	further := slices.DeleteFunc(slices.Clone(factors), func(f string) bool { return f == "size_bytes" })
 	var list []string
