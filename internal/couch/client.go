@@ -152,7 +152,26 @@ func wrapped(b io.ReadCloser, get func() (io.ReadCloser, error)) (io.ReadCloser,
 // path is escaped and may carry a query. An answer of 300 or more is an
 // *Error.
 func (c *Client) JSON(ctx context.Context, method, path string, in, out any) error {
-	_, err := c.json(ctx, method, path, in, out)
+	return c.ask(ctx, c.question(method, path, in, out))
+}
+
+// question is a request and its answer in JSON.
+type question struct {
+	op, target   string // what is done, to what, for errors
+	method, path string
+	in, out      any // see [Client.JSON]
+}
+
+func (q question) String() string { return strings.TrimSpace(q.op + " " + q.target) }
+
+// question names a request by its method and path.
+func (c *Client) question(method, path string, in, out any) question {
+	return question{strings.ToLower(method), c.target(path), method, path, in, out}
+}
+
+// ask is JSON with errors in the question's own words.
+func (c *Client) ask(ctx context.Context, q question) error {
+	_, err := c.json(ctx, q)
 	for tries := 1; c.patient && tries < maxTries; tries++ {
 		wait, ok := askedToWait(err)
 		if !ok {
@@ -163,7 +182,7 @@ func (c *Client) JSON(ctx context.Context, method, path string, in, out any) err
 			return err
 		case <-time.After(wait):
 		}
-		_, err = c.json(ctx, method, path, in, out)
+		_, err = c.json(ctx, q)
 	}
 	return err
 }
@@ -188,31 +207,30 @@ func askedToWait(err error) (time.Duration, bool) {
 	return wait, wait <= maxWait
 }
 
-// json is JSON, and returns the answer with its body read.
-func (c *Client) json(ctx context.Context, method, path string, in, out any) (*http.Response, error) {
-	op, target := strings.ToLower(method), c.target(path)
-	r := Request{Method: method, Path: path}
-	if in != nil {
-		b, err := json.Marshal(in)
+// json asks once, and returns the answer with its body read.
+func (c *Client) json(ctx context.Context, q question) (*http.Response, error) {
+	r := Request{Method: q.method, Path: q.path}
+	if q.in != nil {
+		b, err := json.Marshal(q.in)
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: encode request: %w", op, target, err)
+			return nil, fmt.Errorf("%v: encode request: %w", q, err)
 		}
 		r.ContentLength = int64(len(b))
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 	}
 	resp, err := c.Do(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", op, target, err)
+		return nil, fmt.Errorf("%v: %w", q, err)
 	}
 	defer chttp.CloseBody(resp.Body)
-	if err := Check(resp, op, target); err != nil {
+	if err := Check(resp, q.op, q.target); err != nil {
 		return resp, err
 	}
-	if out == nil {
+	if q.out == nil {
 		return resp, nil
 	}
-	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return resp, fmt.Errorf("%s %s: read answer as JSON: %w", op, target, err)
+	if err := json.NewDecoder(resp.Body).Decode(q.out); err != nil {
+		return resp, fmt.Errorf("%v: read answer as JSON: %w", q, err)
 	}
 	return resp, nil
 }

@@ -49,17 +49,17 @@ func (d *Databases) Create(ctx context.Context, suffix string, q, n int) (string
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	err := d.server.Control().JSON(ctx, http.MethodPut, path, nil, nil)
+	err := d.server.Control().ask(ctx, question{op: "create database", target: name, method: http.MethodPut, path: path})
 	var e *Error
 	switch {
 	case err == nil:
 	case errors.As(err, &e) && (e.Status == 401 || e.Status == 403):
 		return "", &RefusedError{URL: d.server.URL(), User: d.server.options.User, Err: e}
 	case errors.As(err, &e) && e.Status < 500:
-		return "", fmt.Errorf("create database %s: %w", name, err)
+		return "", err
 	default: // it may be there although the answer was lost
 		d.add(name)
-		return "", fmt.Errorf("create database %s: %w", name, err)
+		return "", err
 	}
 	d.add(name)
 	return name, nil
@@ -108,10 +108,13 @@ func (d *Databases) DeleteAll(ctx context.Context) error {
 // are listed.
 func (s *Server) Leftovers(ctx context.Context) ([]string, error) {
 	var names []string
-	err := s.Control().JSON(ctx, http.MethodGet,
-		`_all_dbs?startkey=%22couchgauge-%22&endkey=%22couchgauge-%EF%BF%B0%22`, nil, &names)
+	err := s.Control().ask(ctx, question{
+		op: "list databases", method: http.MethodGet,
+		path: `_all_dbs?startkey=%22couchgauge-%22&endkey=%22couchgauge-%EF%BF%B0%22`,
+		out:  &names,
+	})
 	if err != nil {
-		return nil, fmt.Errorf("list databases: %w", err)
+		return nil, err
 	}
 	return slices.DeleteFunc(names, func(n string) bool { return !ours.MatchString(n) }), nil
 }
@@ -126,15 +129,12 @@ func (s *Server) DeleteLeftover(ctx context.Context, name string) error {
 
 // delete deletes a database; one that is gone is as good.
 func (s *Server) delete(ctx context.Context, name string) error {
-	err := s.Control().JSON(ctx, http.MethodDelete, EscapeSegment(name), nil, nil)
+	err := s.Control().ask(ctx, question{op: "delete database", target: name, method: http.MethodDelete, path: EscapeSegment(name)})
 	var e *Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("delete database %s: %w", name, err)
-	}
-	return nil
+	return err
 }
 
 // RunOf is the run id in the name of one of our databases, "" for any other.

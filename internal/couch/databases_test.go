@@ -99,6 +99,15 @@ func TestCreateThatFails(t *testing.T) {
 			t.Errorf("got %v, want a RefusedError", err)
 		}
 	})
+	t.Run("in its own words, once", func(t *testing.T) {
+		f, s := newFake(t)
+		f.refuse["PUT /couchgauge"] = 400
+		_, err := s.NewDatabases(runID).Create(t.Context(), "a", 0, 0)
+		want := "create database couchgauge-" + runID + "-a: 400 refused (by the test)"
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
 	t.Run("answer lost", func(t *testing.T) {
 		f, s := newFake(t)
 		f.refuse["PUT /couchgauge"] = 500
@@ -123,8 +132,9 @@ func TestDeleteAllGoesOn(t *testing.T) {
 	}
 	b := "couchgauge-" + runID + "-b"
 	f.refuse["DELETE /"+b] = 500
-	if err := d.DeleteAll(t.Context()); err == nil || !strings.Contains(err.Error(), b) {
-		t.Errorf("got %v, want an error about %s", err, b)
+	want := "delete database " + b + ": 500 refused (by the test)"
+	if err := d.DeleteAll(t.Context()); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 	if got := f.left(); !slices.Equal(got, []string{b}) {
 		t.Errorf("left are %q", got)

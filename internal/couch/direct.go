@@ -280,14 +280,23 @@ func (x *roundTrip) written(wait time.Duration) error {
 
 var errUnwritten = errors.New("answered before the request was written")
 
+// tlsAlert begins what a TLS server says to plain HTTP (RFC 8446, 5.1).
+const tlsAlert = 21
+
+var errTLS = errors.New("the server speaks TLS: is it https://?")
+
 // read reads the answer's head, and informational ones before it.
 func (x *roundTrip) read(r *http.Request) (*http.Response, error) {
 	t := x.trace
 	for {
-		if _, err := x.line.in.Peek(1); err != nil {
+		first, err := x.line.in.Peek(1)
+		if err != nil {
 			return nil, err
 		}
 		x.answered = true
+		if first[0] == tlsAlert {
+			return nil, errTLS
+		}
 		if t != nil && t.GotFirstResponseByte != nil {
 			t.GotFirstResponseByte()
 		}

@@ -4,9 +4,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"couchgauge/internal/servertest"
 )
@@ -80,6 +83,63 @@ func TestHelloFindsNoServer(t *testing.T) {
 				t.Errorf("%d requests, want 1", n)
 			}
 		})
+	}
+}
+
+// TestHelloToAMissingDatabase: a database in the URL that is not there is said
+// to be one too many.
+func TestHelloToAMissingDatabase(t *testing.T) {
+	r := servertest.Record(t, servertest.Answers(http1("404 Object Not Found", "", `{"error":"not_found","reason":"Database does not exist."}`)))
+	_, err := open(t, r.URL+"orders", Options{}).Hello(t.Context())
+	var e *UnreachableError
+	const want = "404 not_found (Database does not exist.): give the URL of the server, without a database"
+	if !errors.As(err, &e) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got %v, want an UnreachableError with %q", err, want)
+	}
+}
+
+// TestHelloInTheWrongScheme: TLS to a server without, and the other way round.
+func TestHelloInTheWrongScheme(t *testing.T) {
+	const noHandshake = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
+	for _, c := range []struct{ name, scheme, answer, want string }{
+		{"TLS, answered in HTTP", "https", noHandshake, "first record does not look like a TLS handshake: is it http://?"},
+		{"TLS, hung up on", "https", "", "TLS handshake: the server said nothing: EOF: is it http://?"},
+		{"HTTP, answered by a TLS alert", "http", "\x15\x03\x01\x00\x02\x02\x46", "the server speaks TLS: is it https://?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := piped(t, Options{}, func(conn net.Conn) {
+					conn.Read(make([]byte, 4096))
+					io.WriteString(conn, c.answer)
+				})
+				s.base.scheme = c.scheme
+				refuses(t, s, c.want)
+			})
+		})
+	}
+}
+
+// TestHelloToSilenceInTLS: a server that waits for the rest of what it takes
+// for an HTTP request costs ten seconds, and is told from one that is slow.
+func TestHelloToSilenceInTLS(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := piped(t, Options{IdleTimeout: time.Minute}, func(conn net.Conn) { io.Copy(io.Discard, conn) })
+		s.base.scheme = "https"
+		start := time.Now()
+		refuses(t, s, "TLS handshake: the server said nothing: gave up after 10s: is it http://?")
+		if took := time.Since(start); took != 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// refuses holds Hello to an *UnreachableError that ends with want.
+func refuses(t *testing.T, s *Server, want string) {
+	t.Helper()
+	_, err := s.Hello(t.Context())
+	var e *UnreachableError
+	if !errors.As(err, &e) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got %v, want an UnreachableError with %q", err, want)
 	}
 }
 

@@ -119,7 +119,7 @@ func (x *watch) explain(err error) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.conn == nil {
+	if x.conn == nil || errors.Is(err, errTLS) {
 		return &UnreachableError{URL: x.client.server.URL(), Err: err}
 	}
 	if cut(err) {

@@ -109,7 +109,7 @@ func (p *prober) upload(ctx context.Context, found *UploadProbe, method, path, c
 
 func (p *prober) ask(ctx context.Context, found *Probe, method, path string, in any) {
 	p.wg.Go(func() {
-		resp, err := p.client.json(ctx, method, path, in, nil)
+		resp, err := p.client.json(ctx, p.client.question(method, path, in, nil))
 		if resp != nil {
 			found.Status = resp.StatusCode
 		}

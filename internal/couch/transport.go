@@ -4,13 +4,17 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"net"
 	"net/http/httptrace"
 	"time"
 )
 
-// connectTimeout bounds the set-up of a connection, TLS included.
-const connectTimeout = 30 * time.Second
+const (
+	connectTimeout = 30 * time.Second // of TCP
+	tlsTimeout     = 10 * time.Second // of the handshake after it, as in net/http
+)
 
 // TransportOptions are the properties of a client's connections.
 type TransportOptions struct {
@@ -59,7 +63,7 @@ func dialTLS(ctx context.Context, dial dialer, roots *x509.CertPool, network, ad
 	}
 	w := &wire{Conn: raw}
 	c := tls.Client(w, &tls.Config{ServerName: host, RootCAs: roots, NextProtos: []string{"http/1.1"}})
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, tlsTimeout, fmt.Errorf("gave up after %v", tlsTimeout))
 	defer cancel()
 	trace := httptrace.ContextClientTrace(ctx)
 	if trace != nil && trace.TLSHandshakeStart != nil {
@@ -71,7 +75,23 @@ func dialTLS(ctx context.Context, dial dialer, roots *x509.CertPool, network, ad
 	}
 	if err != nil {
 		raw.Close()
-		return nil, err
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return nil, tlsError(err, w.in.Load())
 	}
 	return newConn(&wire{Conn: c}, w), nil
+}
+
+// tlsError says what a handshake failed for. A server that answers nothing to
+// it, or something else, likely speaks plain HTTP.
+func tlsError(err error, received int64) error {
+	var other tls.RecordHeaderError
+	switch {
+	case received == 0:
+		return fmt.Errorf("TLS handshake: the server said nothing: %w: is it http://?", err)
+	case errors.As(err, &other):
+		return fmt.Errorf("TLS handshake: %w: is it http://?", err)
+	}
+	return fmt.Errorf("TLS handshake: %w", err)
 }

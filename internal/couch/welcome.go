@@ -81,7 +81,10 @@ func (s *Server) refusal(err error) error {
 	if e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden {
 		return &RefusedError{URL: s.URL(), User: s.options.User, Err: e}
 	}
-	return &UnreachableError{URL: s.URL(), Err: e}
+	if e.Code == "not_found" && s.base.prefix != "" {
+		err = fmt.Errorf("%w: give the URL of the server, without a database", err)
+	}
+	return &UnreachableError{URL: s.URL(), Err: err}
 }
 
 func parseWelcome(b []byte) (*Welcome, error) {
