@@ -75,7 +75,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Lines of text fit, unless one method alone does not.
+// Lines of text fit, unless one method alone does not. The command is never
+// wrapped: it is there to be copied.
 func TestTextFits(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -94,7 +95,7 @@ func TestTextFits(t *testing.T) {
 					t.Fatal(err)
 				}
 				for line := range strings.SplitSeq(b.String(), "\n") {
-					if n := utf8.RuneCountInString(line); n > width {
+					if n := utf8.RuneCountInString(line); n > width && !strings.HasPrefix(line, "command ") {
 						t.Errorf("%d characters: %s", n, line)
 					}
 					if strings.TrimRight(line, " ") != line || strings.ContainsAny(line, "\x1b\t") {

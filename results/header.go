@@ -15,20 +15,36 @@ import (
 type headLine struct {
 	name, text string
 	code       bool // text is to be shown exactly as it is
+	whole      bool // text is to be copied: on one line, however long
 }
 
-// header lists what somebody needs to judge the figures and to take them
-// again.
-func header(s *Summary) []headLine {
+// head lists what somebody needs to know before the first figure.
+func head(s *Summary) []headLine {
+	r := &s.Run
+	var h []headLine
+	for i := range r.Servers {
+		h = append(h, serverHead(&r.Servers[i], len(r.Servers) > 1)...)
+	}
+	h = append(h, headLine{name: "client", text: join(", ", "couchgauge "+r.Version,
+		label(fmt.Sprintf("%d x ", r.Client.CPUs), r.Client.CPU), loadText(r.Client.Load1))})
+	if data := dataText(s); data != "" {
+		h = append(h, headLine{name: "data", text: data})
+	}
+	return append(h,
+		headLine{name: "taken", text: takenText(s)},
+		headLine{name: "command", text: oneLine(r.CommandLine), code: true, whole: true},
+	)
+}
+
+// details lists what else somebody needs to judge the figures and to take
+// them again.
+func details(s *Summary) []headLine {
 	r := &s.Run
 	h := []headLine{{name: "run", text: r.ID + ", " + when(s)}}
-	h = append(h, serversLines(r.Servers)...)
+	h = append(h, serversDetails(r.Servers)...)
 	h = append(h,
-		headLine{name: "client", text: clientText(r)},
-		headLine{name: "data", text: dataText(s)},
-		headLine{name: "plan", text: fmt.Sprintf("%d samples per cell after %d to warm up, order %s, seed %d", r.Samples, r.Warmup, r.Order, r.Seed)},
-		headLine{name: "taken", text: takenText(s.Rows)},
-		headLine{name: "command", text: r.CommandLine, code: true},
+		headLine{name: "system", text: join(", ", r.Client.Go, join(" ", r.Client.OS, r.Client.Kernel), bytesText(float64(r.Client.Memory))+" of memory")},
+		headLine{name: "plan", text: fmt.Sprintf("%s per cell after %d to warm up, order %s, seed %d", plural(r.Samples, "sample"), r.Warmup, r.Order, r.Seed)},
 	)
 	for _, n := range r.Notes {
 		h = append(h, headLine{name: "note", text: n})
@@ -36,66 +52,82 @@ func header(s *Summary) []headLine {
 	return h
 }
 
-// takenText counts the samples that were taken.
-func takenText(rows []Row) string {
+// takenText counts the samples that were taken, and says if they are not all.
+func takenText(s *Summary) string {
 	samples, failed, verified := 0, 0, 0
-	for i := range rows {
-		samples += rows[i].Samples
-		failed += rows[i].Failed
-		verified += rows[i].Verified
+	for i := range s.Rows {
+		samples += s.Rows[i].Samples
+		failed += s.Rows[i].Failed
+		verified += s.Rows[i].Verified
 	}
-	return fmt.Sprintf("%d samples, %d failed, %d verified", samples, failed, verified)
+	text := fmt.Sprintf("%s, %d failed, %d verified", plural(samples, "sample"), failed, verified)
+	if s.End != nil {
+		text += fmt.Sprintf(", in %s", s.End.At.Sub(s.Run.Started).Round(time.Second))
+	}
+	return join(": ", text, partialText(s))
 }
 
-// when says when the run started and how it ended.
+// partialText says why a run is not whole, "" if it is.
+func partialText(s *Summary) string {
+	switch {
+	case s.End == nil:
+		return "PARTIAL, the recording was cut off"
+	case s.Partial:
+		return "PARTIAL, " + join(", ", s.End.Reason, strings.TrimPrefix(s.End.Error, s.End.Reason+": "))
+	}
+	return ""
+}
+
+// when says when the run started and ended.
 func when(s *Summary) string {
-	start := s.Run.Started.UTC()
-	text := start.Format(time.DateTime) + " UTC to "
-	if s.End == nil {
-		return text + "unknown: PARTIAL, the recording was cut off"
+	end := "unknown"
+	if s.End != nil {
+		end = s.End.At.UTC().Format(time.DateTime)
 	}
-	end := s.End.At.UTC()
-	text += end.Format(time.DateTime) + fmt.Sprintf(" (%s)", end.Sub(start).Round(time.Second))
-	if s.Partial {
-		text += ": PARTIAL, " + join(", ", s.End.Reason, strings.TrimPrefix(s.End.Error, s.End.Reason+": "))
-	}
-	return text
+	return s.Run.Started.UTC().Format(time.DateTime) + " UTC to " + end
 }
 
-// serversLines describes the servers. What is the same of all is told once.
-func serversLines(servers []Server) []headLine {
-	var h []headLine
-	var first []headLine
+// serverHead names a server and says what must not be overlooked.
+func serverHead(v *Server, several bool) []headLine {
+	name := "server"
+	if several {
+		name = v.Role
+	}
+	h := []headLine{{name: name, text: join(", ", v.URL, product(v.Welcome))}}
+	if v.Reference {
+		h = append(h, headLine{text: "REFERENCE SERVER of couchgauge: what the API costs when nothing is wrong; its figures say nothing about CouchDB"})
+	}
+	if v.Proxy != "" {
+		h = append(h, headLine{text: "PROXY: " + v.Proxy + " answers in front of it; every figure includes it"})
+	}
+	return h
+}
+
+// serversDetails describes the servers. What is the same of all is told once.
+func serversDetails(servers []Server) []headLine {
+	var h, first []headLine
 	for i := range servers {
-		lines := serverLines(&servers[i], len(servers) > 1)
+		lines := serverDetails(&servers[i])
+		if len(servers) > 1 {
+			h = append(h, headLine{name: servers[i].Role, text: servers[i].URL})
+		}
 		if i == 0 {
 			first = lines
-		} else if slices.Equal(lines[1:], first[1:]) {
-			lines = append(lines[:1], headLine{text: "otherwise as " + servers[0].Role})
+		} else if slices.Equal(lines, first) {
+			lines = []headLine{{text: "otherwise as " + servers[0].Role}}
 		}
 		h = append(h, lines...)
 	}
 	return h
 }
 
-// serverLines describes one server; the first line names it.
-func serverLines(v *Server, several bool) []headLine {
-	name := "server"
-	if several {
-		name = v.Role
-	}
+// serverDetails describes one server.
+func serverDetails(v *Server) []headLine {
 	var h []headLine
 	add := func(name, text string) {
 		if text != "" {
 			h = append(h, headLine{name: name, text: text})
 		}
-	}
-	add(name, join(", ", v.URL, product(v.Welcome)))
-	if v.Reference {
-		add("", "REFERENCE SERVER of couchgauge: what the API costs when nothing is wrong; its figures say nothing about CouchDB")
-	}
-	if v.Proxy != "" {
-		add("", "PROXY: "+v.Proxy+" answers in front of it; every figure includes it")
 	}
 	var compact bytes.Buffer
 	if json.Compact(&compact, v.Welcome) == nil {
@@ -120,7 +152,7 @@ func subtitle(s *Summary) string {
 		}
 		servers = append(servers, join(" ", name, v.URL))
 	}
-	return join(", ", s.Run.Started.UTC().Format(time.DateTime)+" UTC", strings.Join(servers, ", "), "couchgauge "+s.Run.Version)
+	return join(", ", s.Run.Started.UTC().Format(time.DateTime)+" UTC", strings.Join(servers, ", "), "couchgauge "+s.Run.Version, partialText(s))
 }
 
 // product names what the welcome object says it is.
@@ -139,12 +171,6 @@ func product(welcome json.RawMessage) string {
 		w.Vendor.Name = "Apache CouchDB"
 	}
 	return join(" ", w.Vendor.Name, w.Version)
-}
-
-func clientText(r *Run) string {
-	c := r.Client
-	return join(", ", "couchgauge "+r.Version, c.Go, join(" ", c.OS, c.Kernel),
-		label(fmt.Sprintf("%d x ", c.CPUs), c.CPU), bytesText(float64(c.Memory)), loadText(c.Load1))
 }
 
 func loadText(load float64) string {

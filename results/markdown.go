@@ -6,6 +6,7 @@ import (
 	"html"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,7 +18,7 @@ func printMarkdown(w io.Writer, s *Summary, _ Options) error {
 	p := newPage(s)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "### %s\n\n<details><summary>%s</summary>\n\n", escape(p.title), html.EscapeString(oneLine(subtitle(s))))
-	for _, l := range p.header {
+	for _, l := range slices.Concat(p.head, p.details) {
 		writeHeadLine(&b, l)
 	}
 	fmt.Fprint(&b, "\n</details>\n")

@@ -4,9 +4,10 @@ package results
 // Markdown lay it out.
 type page struct {
 	title    string
-	header   []headLine
+	head     []headLine // before the tables
 	sections []section
 	warnings []Warning
+	details  []headLine // after all
 }
 
 // section is one table with what belongs to it.
@@ -21,7 +22,7 @@ type section struct {
 
 // newPage chooses the tables for a run.
 func newPage(s *Summary) *page {
-	p := &page{title: "couchgauge " + s.Run.Command, header: header(s), warnings: s.Warnings}
+	p := &page{title: "couchgauge " + s.Run.Command, head: head(s), warnings: s.Warnings, details: details(s)}
 	table := func(sec section) {
 		sec.notes = append(sec.notes, impossible(s)...)
 		p.sections = append(p.sections, sec)

@@ -265,6 +265,7 @@ func countSummary(t *testing.T) *Summary {
 func cutOffSummary(t *testing.T) *Summary {
 	run := testRun()
 	run.Servers[0].Reference = true
+	run.CommandLine += " --format text --samples 10 -o a-recording-with-a-long-name.jsonl.zst"
 	run.Servers[0].Proxy = "nginx/1.24.0"
 	run.Servers[0].Limits = map[string]string{"couchdb/max_document_size": "unknown (not admin)", "couchdb/max_attachment_size": "unknown (not admin)"}
 	b := build(t, run)

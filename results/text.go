@@ -11,14 +11,12 @@ import (
 const margin = 12
 
 // printText prints the page for a terminal: lines of at most the width asked
-// for, in plain characters.
+// for, but for the command, in plain characters.
 func printText(w io.Writer, s *Summary, o Options) error {
 	p := newPage(s)
 	var b bytes.Buffer
 	fmt.Fprintln(&b, p.title)
-	for _, l := range p.header {
-		writeWrapped(&b, fmt.Sprintf("%-*s", margin, l.name)+l.text, o.Width, strings.Repeat(" ", margin))
-	}
+	writeHead(&b, p.head, o.Width)
 	for _, sec := range p.sections {
 		if sec.title != "" {
 			fmt.Fprintln(&b)
@@ -43,8 +41,21 @@ func printText(w io.Writer, s *Summary, o Options) error {
 	for _, warning := range p.warnings {
 		writeWrapped(&b, "- "+warning.Text, o.Width, "  ")
 	}
+	fmt.Fprintln(&b, "\nDetails")
+	writeHead(&b, p.details, o.Width)
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+func writeHead(b *bytes.Buffer, lines []headLine, width int) {
+	for _, l := range lines {
+		text := fmt.Sprintf("%-*s", margin, l.name) + l.text
+		if l.whole {
+			fmt.Fprintln(b, text)
+			continue
+		}
+		writeWrapped(b, text, width, strings.Repeat(" ", margin))
+	}
 }
 
 func writeWrapped(b *bytes.Buffer, text string, width int, indent string) {
