@@ -443,7 +443,8 @@ func TestFeedsTellWhatIsWritten(t *testing.T) {
 		t.Errorf("heartbeat %q, %v", beat, err)
 	}
 	rest, err := io.ReadAll(long)
-	if err != nil || !strings.Contains(string(rest), `"id":"d0"`) || !strings.Contains(string(rest), `"last_seq":"1-`) {
+	// It ends with the first change, and may see later ones by the time it reads.
+	if err != nil || !strings.Contains(string(rest), `"id":"d0"`) || !strings.Contains(string(rest), `"last_seq":"`) {
 		t.Errorf("longpoll: %s, %v", rest, err)
 	}
 	events := feed("feed=eventsource&since=now&heartbeat=10")
