@@ -3,6 +3,7 @@ package results
 import (
 	"math"
 	"slices"
+	"time"
 )
 
 // Column is one figure of a row, in every format.
@@ -35,7 +36,7 @@ var columns = []Column{
 	{"server", "URL", fromRun(func(r *Row) any { return text(r.Server) }), "", "the server, without credentials"},
 	{"samples", "1", fromRun(func(r *Row) any { return float64(r.Samples) }), "", "samples taken, failed ones included, warm-ups not"},
 	{"failed", "1", fromRun(func(r *Row) any { return float64(r.Failed) }), "", "samples that failed; they never count as times"},
-	{"first_error", "text", fromRun(func(r *Row) any { return text(r.FirstError) }), "", "why the first of them failed"},
+	{"first_error", "text", fromRun(func(r *Row) any { return text(r.FirstError) }), "", "why the first of them failed, or why the combination is not possible"},
 	{"median_s", "s", fromTimes(func(r *Row) float64 { return r.Median }), "", "median: the middle time, or the mean of the two middle ones"},
 	{"ci_low_s", "s", fromTimes(func(r *Row) float64 { return r.CILow }), "", "lower end of the median's 95 % interval, from order statistics; none below 6 samples"},
 	{"ci_high_s", "s", fromTimes(func(r *Row) float64 { return r.CIHigh }), "", "upper end of it"},
@@ -118,6 +119,12 @@ var columns = []Column{
 	{"matches", "1", fromLevel, count, "documents that match"},
 	{"counted", "1", fromMedian, count, "the number that the server returned"},
 	{"growth", "ratio", fromTimes(func(r *Row) float64 { return r.Growth }), count, "growth of the median from the next smaller number of matches; 0.5 is 50 %"},
+
+	// Last, because the order of the others is fixed: what rows of several
+	// runs in one table are told apart by.
+	{"run", "text", fromRun(func(r *Row) any { return text(r.run.ID) }), "", "the run's id"},
+	{"started", "time", fromRun(func(r *Row) any { return text(r.run.Started.UTC().Format(time.RFC3339)) }), "", "when the run started, in UTC"},
+	{"couchgauge", "text", fromRun(func(r *Row) any { return text(r.run.Version) }), "", "version of couchgauge"},
 }
 
 var (

@@ -62,9 +62,9 @@ func TestColumnsForVariedSettings(t *testing.T) {
 // docs/columns.md is the list of columns, for people.
 func TestColumnsAreDocumented(t *testing.T) {
 	var b bytes.Buffer
-	fmt.Fprint(&b, "# Columns\n\nOne row for each cell. JSON, CSV and TSV have all of these columns in this order; text and Markdown show some. A figure that was not measured, or is not defined for so few samples, is `null` in JSON and empty in CSV and TSV. Samples that failed and warm-ups never count as times.\n\n<!-- Made from results/columns.go by: go test ./results -update -->\n")
+	fmt.Fprint(&b, "# Columns\n\nOne row for each cell. JSON, CSV and TSV have all of these columns in this order; text and Markdown show some. A figure that was not measured, or is not defined for so few samples, is `null` in JSON and empty in CSV and TSV. Samples that failed and warm-ups never count as times. `run`, `started` and `couchgauge` are the last columns of a row, so that rows of several runs can be put into one table.\n\n<!-- Made from results/columns.go by: go test ./results -update -->\n")
 	for _, part := range []struct{ command, title string }{
-		{"", "Every row"}, {upload, "Upload"}, {replicate, "Replication"}, {count, "Count"},
+		{"", "Every row"}, {upload, "Upload"}, {replicate, "Replication"}, {count, "Count (comes with the count command)"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n| column | unit | made from | meaning |\n| --- | --- | --- | --- |\n", part.title)
 		for _, c := range columns {

@@ -26,6 +26,7 @@ type Row struct {
 
 	Growth float64 // of the median, from the next smaller number of matches
 
+	run     *Run
 	data    *cellData
 	times   []float64 // of the successful samples, in seconds, sorted
 	sorted  []point   // the same samples with their measures
@@ -37,7 +38,7 @@ func newRow(d *cellData, run *Run, columns []Column) Row {
 		Cell: d.cell, Samples: d.samples, Failed: d.failed, Verified: d.verified,
 		Relative: math.NaN(), RelativeLow: math.NaN(), RelativeHigh: math.NaN(),
 		P: math.NaN(), Growth: math.NaN(),
-		data: d, sorted: d.series.byTime(), columns: columns,
+		run: run, data: d, sorted: d.series.byTime(), columns: columns,
 	}
 	if i := d.cell.Server; i >= 0 && i < len(run.Servers) {
 		r.Server = run.Servers[i].URL
