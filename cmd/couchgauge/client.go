@@ -8,6 +8,7 @@ import (
 
 	"github.com/shirou/gopsutil/v4/cpu"
 	"github.com/shirou/gopsutil/v4/host"
+	"github.com/shirou/gopsutil/v4/load"
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
@@ -24,6 +25,9 @@ func describeClient(ctx context.Context) results.Client {
 	}
 	if infos, err := cpu.InfoWithContext(ctx); err == nil && len(infos) > 0 {
 		c.CPU = infos[0].ModelName
+	}
+	if l, err := load.AvgWithContext(ctx); err == nil {
+		c.Load1 = l.Load1
 	}
 	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		c.Memory = int64(m.Total)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"couchgauge/internal/couch"
@@ -19,9 +18,10 @@ func addFormat(cmd *cobra.Command, format *string) {
 	complete(cmd, "format", results.Formats()...)
 }
 
-func checkFormat(format string) error {
-	if !slices.Contains(results.Formats(), format) {
-		return usagef("--format %s: use one of %s", format, strings.Join(results.Formats(), ", "))
+// checkFormat says before a run whether its table can be printed.
+func checkFormat(format string, cells []results.Cell) error {
+	if err := results.CheckFormat(format, cells); err != nil {
+		return usagef("--format: %w", err)
 	}
 	return nil
 }

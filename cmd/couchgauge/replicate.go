@@ -34,11 +34,11 @@ one, both are on that server.`,
   couchgauge replicate --continuous --rate 200 --for 20s SOURCE TARGET`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(checkFormat(flags.format), checkRecording(flags.file)); err != nil {
-				return err
-			}
 			plan, err := flags.plan()
 			if err != nil {
+				return err
+			}
+			if err := errors.Join(checkFormat(flags.format, plan.Cells()), checkRecording(flags.file)); err != nil {
 				return err
 			}
 			if err := refuseLarge(plan.Bytes(), flags.maxBytes); err != nil {

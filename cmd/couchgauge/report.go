@@ -18,7 +18,7 @@ func newReport() *cobra.Command {
   couchgauge report --format markdown run.jsonl.zst`,
 		Args: needs("the file of a recording", cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
+			if err := checkFormat(format, nil); err != nil {
 				return err
 			}
 			for i, path := range args {

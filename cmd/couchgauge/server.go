@@ -50,6 +50,6 @@ func describe(ctx context.Context, s *couch.Server, role, db string) (results.Se
 		Role: role, URL: i.URL, Welcome: i.Welcome, Header: i.Header, Proxy: i.Proxy, Reference: i.Reference,
 		Erlang: i.Erlang, JSEngine: i.JSEngine, OS: i.OS, Q: i.Q, N: i.N,
 		Limits: i.Limits, Replicator: i.Replicator,
-		RoundTrip: results.Seconds(i.RoundTrip), EmptyDocPut: results.Seconds(i.EmptyDocPut),
+		Connect: results.Seconds(i.Connect), RoundTrip: results.Seconds(i.RoundTrip), EmptyDocPut: results.Seconds(i.EmptyDocPut),
 	}, nil
 }

@@ -29,11 +29,11 @@ Without a URL the reference server inside this binary is measured.`,
   couchgauge upload --size 1kB..16MB*4 --format markdown -o run.jsonl.zst URL`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(checkFormat(flags.format), checkRecording(flags.file)); err != nil {
-				return err
-			}
 			plan, err := flags.plan()
 			if err != nil {
+				return err
+			}
+			if err := errors.Join(checkFormat(flags.format, levels(plan)), checkRecording(flags.file)); err != nil {
 				return err
 			}
 			if err := refuseLarge(plan.Bytes(), flags.maxBytes); err != nil {
@@ -44,6 +44,15 @@ Without a URL the reference server inside this binary is measured.`,
 	}
 	flags.register(cmd)
 	return cmd
+}
+
+// levels are the cells of a plan as far as a table's shape depends on them.
+func levels(plan upload.Plan) []results.Cell {
+	var cells []results.Cell
+	for i, c := range plan.Cells() {
+		cells = append(cells, results.Cell{ID: i, Levels: c.Levels()})
+	}
+	return cells
 }
 
 // refuseLarge holds a plan to --max-bytes.
