@@ -6,48 +6,61 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-kivik/kivik/v4"
+	"github.com/go-kivik/kivik/v4/couchdb"
+
+	"couchgauge/gen"
 	"couchgauge/replicate/engine"
 )
 
-// BenchmarkCouchDB times the engine and CouchDB's own replicator in turn on
-// the same source, with startup_jitter pinned, and reports the medians and
-// their ratio. One iteration is one round of all.
+// BenchmarkCouchDB times the engine, CouchDB's own replicator and
+// kivik.Replicate in turn on the same source, with startup_jitter pinned, and
+// reports the medians and their ratios. One iteration is one round of all.
 //
 //	COUCHGAUGE_TEST_URL=http://admin:PASSWORD@HOST:5984 go test -run '^$' -bench CouchDB -benchtime 5x ./replicate/engine
 func BenchmarkCouchDB(b *testing.B) {
+	type way struct {
+		name string
+		time func(s *server, source string, docs int) time.Duration
+	}
+	couchDB := way{"couchdb", func(s *server, source string, docs int) time.Duration { return s.own(source, docs, `{}`) }}
+	single := way{"without_bulk_get", func(s *server, source string, docs int) time.Duration {
+		return s.own(source, docs, `{"use_bulk_get":false}`)
+	}}
+	kivikWay := way{"kivik", (*server).kivik}
 	for _, c := range []struct {
-		name        string
-		docs        int
-		size        int // of the JSON
-		attachment  int
-		withoutBulk bool // time CouchDB without _bulk_get too
+		name       string
+		docs       int
+		size       int64 // of the JSON
+		attachment int
+		against    []way
 	}{
-		{name: "docs=10000/size=10kB", docs: 10000, size: 10000, withoutBulk: true},
-		{name: "docs=1000/attachment=100kB", docs: 1000, size: 300, attachment: 100_000},
+		{"docs=10000/size=10kB", 10_000, 10_000, 0, []way{couchDB, single}},
+		{"docs=1000/attachment=100kB", 1000, 300, 100_000, []way{couchDB}},
+		{"docs=1000/size=10kB", 1000, 10_000, 0, []way{couchDB, kivikWay}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s := couch(b)
 			s.pinJitter()
 			source := s.create()
 			s.fill(source, c.docs, c.size, c.attachment)
-			var ours, theirs, slow []time.Duration
+			ways := append([]way{{"engine", (*server).engine}}, c.against...)
+			took := make([][]time.Duration, len(ways))
+			b.ResetTimer()
 			for range b.N {
-				theirs = append(theirs, s.own(source, c.docs, `{}`))
-				ours = append(ours, s.engine(source, c.docs))
-				if c.withoutBulk {
-					slow = append(slow, s.own(source, c.docs, `{"use_bulk_get":false}`))
+				for i, w := range ways {
+					took[i] = append(took[i], w.time(s, source, c.docs))
 				}
 			}
 			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(median(ours).Seconds(), "engine-s")
-			b.ReportMetric(median(theirs).Seconds(), "couchdb-s")
-			b.ReportMetric(float64(median(ours))/float64(median(theirs)), "engine/couchdb")
-			if c.withoutBulk {
-				b.ReportMetric(float64(median(ours))/float64(median(slow)), "engine/without_bulk_get")
+			for i, w := range ways {
+				b.ReportMetric(median(took[i]).Seconds(), w.name+"-s")
+				if i > 0 {
+					b.ReportMetric(float64(median(took[0]))/float64(median(took[i])), "engine/"+w.name)
+				}
 			}
 		})
 	}
@@ -74,40 +87,51 @@ func (s *server) pinJitter() {
 	})
 }
 
-// fill stores documents that look like orders, seeded.
-func (s *server) fill(db string, docs, size, attachment int) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	words := strings.Fields("alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima")
+// fill stores the documents that couchgauge measures with.
+func (s *server) fill(db string, docs int, size int64, attachment int) {
+	s.t.Helper()
+	template, err := gen.DocTemplate(size)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	seeded := gen.Documents{Seed: 1, Template: template}
+	random := rand.NewChaCha8([32]byte{1})
 	const batch = 100
 	for at := 0; at < docs; at += batch {
-		var list []string
+		body := []byte(`{"docs":[`)
 		for i := at; i < min(docs, at+batch); i++ {
-			var d strings.Builder
-			fmt.Fprintf(&d, `{"_id":"doc-%06d","type":"order","items":[`, i)
-			for n := 0; d.Len() < size-200; n++ {
-				if n > 0 {
-					d.WriteByte(',')
-				}
-				fmt.Fprintf(&d, `{"sku":"%08x","qty":%d,"price":%.2f,"text":"`, rng.Uint32(), rng.IntN(99), 100*rng.Float64())
-				for range 30 {
-					d.WriteString(words[rng.IntN(len(words))] + " ")
-				}
-				d.WriteString(`"}`)
+			if i > at {
+				body = append(body, ',')
 			}
-			d.WriteString("]")
+			body = seeded.Append(body, int64(i))
 			if attachment > 0 {
 				data := make([]byte, attachment)
-				for k := range data {
-					data[k] = byte(rng.Uint32())
-				}
+				random.Read(data)
 				js, _ := json.Marshal(data)
-				fmt.Fprintf(&d, `,"_attachments":{"a.bin":{"content_type":"application/octet-stream","data":%s}}`, js)
+				body = fmt.Appendf(body[:len(body)-1], `,"_attachments":{"a.bin":{"content_type":"application/octet-stream","data":%s}}}`, js)
 			}
-			d.WriteString("}")
-			list = append(list, d.String())
 		}
-		s.do("POST", db+"/_bulk_docs", []byte(`{"docs":[`+strings.Join(list, ",")+`]}`), nil)
+		s.do("POST", db+"/_bulk_docs", append(body, "]}"...), nil)
 	}
+}
+
+// kivik times kivik.Replicate into a new database.
+func (s *server) kivik(source string, docs int) time.Duration {
+	s.t.Helper()
+	target := s.create()
+	defer s.try("DELETE", target, nil)
+	client, err := kivik.New("couch", s.base, couchdb.OptionNoRequestCompression())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer client.Close()
+	start := time.Now()
+	res, err := kivik.Replicate(context.Background(), client.DB(target), client.DB(source))
+	took := time.Since(start)
+	if err != nil || res.DocsWritten != docs {
+		s.t.Fatalf("kivik.Replicate wrote %d of %d documents: %v", res.DocsWritten, docs, err)
+	}
+	return took
 }
 
 // own times CouchDB's replicator into a new database.
@@ -147,9 +171,6 @@ func (s *server) engine(source string, docs int) time.Duration {
 	}
 	if res.DocsWritten != int64(docs) || res.DocWriteFailures != 0 {
 		s.t.Fatalf("the engine wrote %d of %d documents, failures %+v", res.DocsWritten, docs, res.Failures)
-	}
-	if testing.Verbose() {
-		s.t.Logf("%v: %+v", took, res.Timers)
 	}
 	return took
 }

@@ -34,9 +34,9 @@ type Options struct {
 	CheckpointInterval time.Duration // 0: 30 s
 	UseBulkGet         *bool         // nil: true, where the source has it
 
-	WorkerProcesses   int           // workers of the diff, read and write stages each; 0: 4
+	WorkerProcesses   int           // workers of the diff and of the read stage; 0: 4
 	WorkerBatchSize   int           // changes in a batch; 0: 500
-	HTTPConnections   int           // requests to a peer at a time, at least 2; 0: 20
+	HTTPConnections   int           // requests to a peer at a time, and workers of the write stage; at least 2; 0: 20
 	ConnectionTimeout time.Duration // a request on which no byte moves ends after it; 0: 30 s
 	RetriesPerRequest int           // after the first try; 0: 5, negative: none
 }

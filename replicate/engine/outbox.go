@@ -19,9 +19,15 @@ type parcel struct {
 const (
 	parcelStart = `{"new_edits":false,"docs":[`
 	parcelEnd   = `]}`
-	// parcelBytes sends a parcel: large enough that a request costs little,
-	// small enough that several are on their way at once.
-	parcelBytes = 2 << 20
+
+	// A parcel is sent when it has parcelBytes and parcelDocs, or
+	// fullParcel. Measured on CouchDB 3.5 with documents of 10 kB and with
+	// attachments of 100 kB: twenty such requests at once cost it two thirds
+	// of the processor time of four with 2 MiB each, because it writes what
+	// arrives together in one go.
+	parcelBytes = 256 << 10
+	parcelDocs  = 10
+	fullParcel  = 1 << 20
 )
 
 // doc is document i, as it was added.
@@ -31,6 +37,12 @@ func (p *parcel) doc(i int) []byte {
 		start = p.ends[i-1] + 1
 	}
 	return p.body[start:p.ends[i]]
+}
+
+// full tells whether the parcel is to be sent before it takes size more bytes.
+func (p *parcel) full(size int) bool {
+	n := len(p.body) + size
+	return len(p.ends) > 0 && (n > fullParcel || n > parcelBytes && len(p.ends) >= parcelDocs)
 }
 
 func (p *parcel) add(doc []byte) {
@@ -58,12 +70,12 @@ func (p *parcels) take(b *batch) *parcel {
 		q.b = b
 		return q
 	}
-	return &parcel{b: b, body: append(make([]byte, 0, parcelBytes+64<<10), parcelStart...)}
+	return &parcel{b: b, body: append(make([]byte, 0, parcelBytes), parcelStart...)}
 }
 
 // back takes a parcel whose request is over.
 func (p *parcels) back(q *parcel) {
-	if cap(q.body) > 4*parcelBytes {
+	if cap(q.body) > 2*fullParcel {
 		return // one large document must not keep its memory
 	}
 	q.body, q.ends, q.b = q.body[:len(parcelStart)], q.ends[:0], nil
@@ -88,7 +100,7 @@ func (o *outbox) add(ctx context.Context, l *lap, doc []byte) error {
 		p.add(doc)
 		return o.send(ctx, l, p)
 	}
-	if o.p != nil && len(o.p.body)+len(doc) > parcelBytes {
+	if o.p != nil && o.p.full(len(doc)) {
 		if err := o.flush(ctx, l); err != nil {
 			return err
 		}

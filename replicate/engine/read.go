@@ -87,12 +87,16 @@ func (w *reader) job(ctx context.Context, j *job) error {
 	return w.box.flush(ctx, w.lap)
 }
 
+// bulkBytes is the length of documents asked for in one _bulk_get: CouchDB
+// sends nothing before it has them all.
+const bulkBytes = 1 << 20
+
 // portions cuts wants so that an answer of average documents has about
-// parcelBytes.
+// bulkBytes.
 func (r *Replication) portions(wants []want) [][]want {
 	n := len(wants)
 	if size := r.averageDoc; size > 0 {
-		n = max(1, int(parcelBytes/size))
+		n = max(1, int(bulkBytes/size))
 	}
 	var parts [][]want
 	for len(wants) > 0 {

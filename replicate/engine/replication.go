@@ -204,6 +204,8 @@ func (r *Replication) transfer(ctx context.Context) error {
 		work.Go(func() error { defer differs.Done(); return r.diff(ctx, toDiff, toRead) })
 		senders.Add(1)
 		work.Go(func() error { defer senders.Done(); return r.read(ctx, toRead) })
+	}
+	for range r.opt.HTTPConnections {
 		work.Go(func() error { return r.write(ctx, r.toWrite) })
 	}
 	go func() { differs.Wait(); close(toRead); senders.Wait(); close(r.toWrite) }()

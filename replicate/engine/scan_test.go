@@ -281,7 +281,7 @@ func BenchmarkFeedRow(b *testing.B) {
 			if _, err := readMeta(w.doc); err != nil {
 				b.Fatal(err)
 			}
-			if len(p.body) > parcelBytes {
+			if p.full(len(w.doc)) {
 				p.body, p.ends = p.body[:len(parcelStart)], p.ends[:0]
 			}
 			p.add(w.doc)

@@ -285,7 +285,7 @@ func TestPortions(t *testing.T) {
 	if !slices.Equal(sizes, []int{3, 2, 1, 3, 1}) {
 		t.Errorf("portions of %v", sizes)
 	}
-	r := &Replication{averageDoc: parcelBytes / 4}
+	r := &Replication{averageDoc: bulkBytes / 4}
 	if p := r.portions(wants); len(p) != 3 || len(p[0]) != 4 {
 		t.Errorf("%d portions", len(p))
 	}
