@@ -27,7 +27,7 @@ func head(s *Summary) []headLine {
 	}
 	h = append(h, headLine{name: "client", text: join(", ", "couchgauge "+r.Version,
 		label(fmt.Sprintf("%d x ", r.Client.CPUs), r.Client.CPU), loadText(r.Client.Load1))})
-	if data := dataText(s); data != "" {
+	if data := dataText(r); data != "" {
 		h = append(h, headLine{name: "data", text: data})
 	}
 	return append(h,
@@ -46,6 +46,9 @@ func details(s *Summary) []headLine {
 		headLine{name: "system", text: join(", ", r.Client.Go, join(" ", r.Client.OS, r.Client.Kernel), bytesText(float64(r.Client.Memory))+" of memory")},
 		headLine{name: "plan", text: fmt.Sprintf("%s per cell after %d to warm up, order %s, seed %d", plural(r.Samples, "sample"), r.Warmup, r.Order, r.Seed)},
 	)
+	if fixed := fixedText(s); fixed != "" {
+		h = append(h, headLine{name: "fixed", text: fixed})
+	}
 	for _, n := range r.Notes {
 		h = append(h, headLine{name: "note", text: n})
 	}
@@ -180,13 +183,18 @@ func loadText(load float64) string {
 	return "load " + digits(load)
 }
 
-// dataText is the data's shape: what the command said of it and the levels
-// that are the same in all cells.
-func dataText(s *Summary) string {
+// dataText is the data's shape as the command told it.
+func dataText(r *Run) string {
 	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(s.Run.Data)) {
-		parts = append(parts, k+" "+s.Run.Data[k])
+	for _, k := range slices.Sorted(maps.Keys(r.Data)) {
+		parts = append(parts, k+" "+r.Data[k])
 	}
+	return strings.Join(parts, "; ")
+}
+
+// fixedText lists the levels that all cells share and dataText has not told.
+func fixedText(s *Summary) string {
+	var parts []string
 	for _, l := range constant(measured(s.Rows)) {
 		_, told := s.Run.Data[l.Factor]
 		_, spelled := s.Run.Data[strings.ReplaceAll(l.Factor, "_", " ")]

@@ -55,7 +55,10 @@ func fastest(rows []*Row, at string) string {
 		}
 	}
 	text := "fastest at " + at + ": " + strings.Join(best, ", ")
-	if len(best) > 1 {
+	switch {
+	case len(best) == len(rows):
+		text = "at " + at + " no method is faster than another above the noise: " + strings.Join(best, ", ")
+	case len(best) > 1:
 		text += " (no difference above the noise between them)"
 	}
 	return join("; ", text, strings.Join(slower, ", "), label("too few samples to tell: ", strings.Join(unknown, ", ")))

@@ -16,6 +16,7 @@ func TestMethodVerdicts(t *testing.T) {
 	}{
 		{"one is fastest", []float64{0.02, 0.04, 0.08}, 8, []string{"fastest at 1MB: raw; base64 takes 2.04x (1.97-2.06) as long, multipart takes 4.04x (3.95-4.08) as long"}},
 		{"two are", []float64{0.04, 0.08, 0.04}, 8, []string{"fastest at 1MB: raw, multipart (no difference above the noise between them); base64 takes 2.04x (1.97-2.06) as long"}},
+		{"none is", []float64{0.04, 0.04}, 8, []string{"at 1MB no method is faster than another above the noise: raw, base64"}},
 		{"not the baseline", []float64{0.08, 0.04}, 8, []string{"fastest at 1MB: base64; raw takes 1.96x (1.94-2.03) as long"}},
 		{"too few samples", []float64{0.02, 0.04}, 2, []string{"fastest at 1MB: raw; too few samples to tell: base64 1.98x?"}},
 		{"one method", []float64{0.02}, 8, nil},

@@ -69,10 +69,20 @@ func eventWarnings(events []Event, lost int) []Warning {
 const maxNames = 5
 
 // names lists rows by what tells them apart, those of one size together:
-// "raw, base64 1MB; raw 10MB and 3 more".
+// "raw, base64 1MB; raw 10MB and 3 more", "all rows of 1MB".
 func (s *Summary) names(rows []*Row) string {
 	factors := varied(measured(s.Rows))
 	sized := slices.Contains(factors, "size_bytes")
+	if len(rows) > maxNames {
+		size := rows[0].levelText("size_bytes")
+		timed := func(r *Row) bool { return len(r.times) > 0 && !r.isFill() }
+		if slices.Equal(rows, s.where(timed)) {
+			return "all rows"
+		}
+		if sized && slices.Equal(rows, s.where(func(r *Row) bool { return timed(r) && r.levelText("size_bytes") == size })) {
+			return "all rows of " + size
+		}
+	}
 	further := slices.DeleteFunc(slices.Clone(factors), func(f string) bool { return f == "size_bytes" })
 	var list []string
 	shown := rows[:min(len(rows), maxNames)]
