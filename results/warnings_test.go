@@ -254,3 +254,42 @@ func TestManyFailuresAreCounted(t *testing.T) {
 		t.Errorf("%d lines, the last: %s", n, got[n-1])
 	}
 }
+
+func TestNamesOfRows(t *testing.T) {
+	s := manualSummary(t, 1, 3) // rows in order of size, then method
+	all := s.where(func(*Row) bool { return true })
+	five := manualSummary(t, 1, 5)
+	for _, tt := range []struct {
+		name string
+		s    *Summary
+		rows []*Row
+		want string
+	}{
+		{"one", s, all[1:2], "base64 10^1"},
+		{"of one size", s, all[:3], "raw, base64, multipart 10^1"},
+		{"of two sizes", s, all[1:4], "base64, multipart 10^1; raw 10^2"},
+		{"many", s, all[1:9], "base64, multipart 10^1; raw, base64, multipart 10^2 and 3 more"},
+		{"all", s, all, "all rows"},
+		{"five of one size", five, five.where(func(r *Row) bool { return r.levelText("size_bytes") == "10^9" }), "raw, base64, multipart, form, bulk 10^9"},
+		{"expect too", expectSummary(t), expectSummary(t).where(func(r *Row) bool { return r.levelText("expect") == "on" }), "raw expect=on, multipart expect=on, form expect=on"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.s.names(tt.rows); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNamesOfAllRowsOfASize(t *testing.T) {
+	b := build(t, testRun())
+	for _, size := range []string{"1kB", "1MB"} {
+		for ordinal := range maxNames + 1 {
+			b.sample(b.cell(-1, 1, uploadLevels("raw", size, 1, Level{"ordinal", fmt.Sprint(ordinal), ordinal})...), 1, nil)
+		}
+	}
+	s := b.end()
+	if got := s.names(s.where(func(r *Row) bool { return r.levelText("size_bytes") == "1MB" })); got != "all rows of 1MB" {
+		t.Errorf("got %q", got)
+	}
+}
