@@ -9,7 +9,7 @@ import (
 
 // parseList parses each word of a flag that is a list of levels.
 func parseList[T any](flag string, words []string, parse func(string) (T, error)) ([]T, error) {
-	var list []T
+	list := make([]T, 0, len(words)) // not nil: an empty list is no default
 	for _, w := range words {
 		v, err := parse(w)
 		if err != nil {

@@ -40,7 +40,7 @@ func (u *uploadFlags) register(cmd *cobra.Command) {
 	f.StringSliceVar(&u.encoding, "encoding", []string{"identity"}, "of the request body: identity, gzip")
 	f.StringSliceVar(&u.keepAlive, "keep-alive", []string{"on"}, "reuse connections: on, off")
 	f.StringSliceVar(&u.newEdits, "new-edits", []string{"on"}, "let the server make revisions; off names them as a replicator does")
-	f.StringSliceVar(&u.docs, "docs", []string{"new"}, "raw and form: create the document, or add to an existing one: new, existing")
+	f.StringSliceVar(&u.docs, "docs", []string{"new"}, "the upload creates the document, or adds to one that exists: new, existing")
 	f.IntVar(&u.append, "append", 0, "put so many attachments one after another onto one document, a cell for each")
 	f.IntVar(&u.samples, "samples", 10, "samples per cell")
 	f.IntVar(&u.warmup, "warmup", 1, "samples per cell before them, left out")
