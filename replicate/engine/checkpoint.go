@@ -181,10 +181,15 @@ func empty(seq json.RawMessage) bool {
 }
 
 // record stores the sequence that everything is written up to, on both sides.
+// Without checkpoints it only has the target commit.
 func (r *Replication) record(ctx context.Context) error {
 	seq := r.tracker.through()
-	if !*r.opt.UseCheckpoints || empty(seq) || string(seq) == string(r.log.recorded) {
+	if empty(seq) || string(seq) == string(r.log.recorded) {
 		return nil
+	}
+	if !*r.opt.UseCheckpoints {
+		r.log.recorded = seq
+		return r.target.commit(ctx)
 	}
 	// The history is taken after the sequence: it may count more documents
 	// than lie before it, as CouchDB's may.

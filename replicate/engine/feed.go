@@ -30,12 +30,10 @@ func parseRow(raw []byte) (row, error) {
 		switch string(key) {
 		case "id":
 			w.id = value
-		case "seq":
+		case "seq", "last_seq":
 			if string(value) != "null" {
 				w.seq = value
 			}
-		case "last_seq":
-			w.seq = value
 		case "deleted":
 			w.deleted = string(value) == "true"
 		case "doc":
@@ -114,14 +112,23 @@ func (f *feed) catchUp(ctx context.Context, docs bool) error {
 	return f.close(ctx)
 }
 
-// follow reads the continuous feed until the context ends.
+// follow reads the continuous feed until the context ends. A server may end
+// it at any time, as it does in maintenance; then it is opened again, not at
+// once if it brought nothing.
 func (f *feed) follow(ctx context.Context) error {
 	f.docs, f.continuous = false, true
-	for {
+	for n := 0; ; n++ {
+		from := string(f.since)
 		if err := f.open(ctx); err != nil {
 			return err
 		}
 		if err := f.close(ctx); err != nil {
+			return err
+		}
+		if from != string(f.since) {
+			n = 0
+		}
+		if err := f.r.clock.sleep(ctx, pause(nil, n)); err != nil {
 			return err
 		}
 	}
@@ -192,7 +199,11 @@ func (f *feed) read(ctx context.Context, body io.Reader) error {
 	for {
 		raw, err := rs.next()
 		if err == io.EOF {
-			if last := rs.tail["last_seq"]; last != nil {
+			last := rs.tail["last_seq"]
+			if last == nil {
+				return fmt.Errorf("the feed ends without last_seq: %w", io.ErrUnexpectedEOF)
+			}
+			if string(last) != "null" {
 				f.since = append(f.since[:0], last...)
 			}
 			return nil

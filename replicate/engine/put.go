@@ -22,7 +22,7 @@ type part struct {
 // multipart/related in the order of the document's keys, with a length known
 // beforehand (facts 4 and 5).
 func (e *endpoint) put(ctx context.Context, id string, doc []byte, atts []part, expect bool) error {
-	m := request{method: http.MethodPut, path: docPath(id), query: url.Values{"new_edits": {"false"}}, expect: expect}
+	m := request{method: http.MethodPut, path: docPath(id), query: url.Values{"new_edits": {"false"}}, expect: expect, edits: true}
 	if len(atts) == 0 {
 		m.body = doc
 	} else {

@@ -83,6 +83,8 @@ type request struct {
 	body   []byte // JSON
 	accept string // "" is JSON
 	expect bool   // wait for 100 Continue
+	edits  bool   // it writes documents: they may reach the disk by the next commit
+	urgent bool   // it may be one more than the peer is to have at a time
 
 	// stream replaces body: streamLen bytes of streamType.
 	stream     io.Reader
@@ -205,11 +207,13 @@ func (e *endpoint) json(ctx context.Context, q request, v any) error {
 // once sends a request once. Answers that are no 2xx are an *Error,
 // connections that fail a *lostError.
 func (e *endpoint) once(ctx context.Context, q request, handle func(*http.Response) error) error {
-	select {
-	case e.slots <- struct{}{}:
-		defer func() { <-e.slots }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if !q.urgent {
+		select {
+		case e.slots <- struct{}{}:
+			defer func() { <-e.slots }()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -275,6 +279,9 @@ func (e *endpoint) build(ctx context.Context, q request, dog *time.Timer) (*http
 	}
 	if q.expect {
 		req.Header.Set("Expect", "100-continue")
+	}
+	if q.edits {
+		req.Header.Set("X-Couch-Full-Commit", "false") // heeded before CouchDB 3
 	}
 	switch {
 	case q.stream != nil:

@@ -63,7 +63,13 @@ func (c *copier) try(ctx context.Context) error {
 	if n := len(c.v.ancestors); n > 0 {
 		q.Set("atts_since", string(revList(c.v.ancestors[:min(n, urlRevs)])))
 	}
-	get := request{method: http.MethodGet, path: docPath(text(c.v.id)), query: q, accept: "multipart/mixed, application/json;q=0.5"}
+	get := request{
+		method: http.MethodGet, path: docPath(text(c.v.id)), query: q,
+		accept: "multipart/mixed, application/json;q=0.5",
+		// Who works for the write stage must not wait for the read stage,
+		// which may be waiting for it.
+		urgent: c.alone,
+	}
 	err := c.w.r.source.once(ctx, get, func(res *http.Response) error { return c.answer(ctx, res) })
 	var gone *Error
 	if errors.As(err, &gone) && gone.Method == http.MethodGet && gone.Status == http.StatusNotFound && !strings.Contains(gone.Reason, "atabase") {

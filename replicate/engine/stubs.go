@@ -48,6 +48,7 @@ func (c *copier) open(ctx context.Context, id, rev, name string) io.ReadCloser {
 		get := request{
 			method: http.MethodGet, path: docPath(id) + "/" + escape(name),
 			query: url.Values{"rev": {rev}}, accept: "*/*",
+			urgent: true, // the document's own request is still open
 		}
 		err := c.w.r.source.once(ctx, get, func(res *http.Response) error {
 			_, err := io.Copy(w, res.Body)

@@ -167,19 +167,7 @@ func TestTargetThatIsNoCouchDBGetsPlainAttachments(t *testing.T) {
 	s.bulk(a, doc("t", 2, 0, attached(2, map[string][]byte{"t.txt": content}, "text/plain")))
 	p := s.watch(nil)
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		req, _ := http.NewRequest(r.Method, p.url+r.URL.RequestURI(), bytes.NewReader(body))
-		req.Header = r.Header
-		res, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer res.Body.Close()
-		w.Header().Set("Content-Type", res.Header.Get("Content-Type"))
-		w.Header().Set("Server", "other")
-		w.WriteHeader(res.StatusCode)
-		io.Copy(w, res.Body)
+		pass(t, p.url, renamed{w}, r)
 	}))
 	defer h.Close()
 	run(t, s.peer(a), engine.Peer{URL: h.URL + "/" + b}, engine.Options{})
@@ -189,6 +177,14 @@ func TestTargetThatIsNoCouchDBGetsPlainAttachments(t *testing.T) {
 		t.Error("the attachment did not arrive as it is")
 	}
 	same(t, s, a, s, b)
+}
+
+// renamed answers as a server of another name.
+type renamed struct{ http.ResponseWriter }
+
+func (r renamed) WriteHeader(status int) {
+	r.Header().Set("Server", "other")
+	r.ResponseWriter.WriteHeader(status)
 }
 
 func TestCompressedAttachmentsStaySo(t *testing.T) {
@@ -298,6 +294,112 @@ func TestFilterFunctionOnCouchDB(t *testing.T) {
 	if other := run(t, s.peer(a), s.peer(b), o); other.ReplicationID == first.ReplicationID {
 		t.Error("other parameters, same replication id")
 	}
+}
+
+func TestSmallestSettings(t *testing.T) {
+	for _, c := range []engine.Options{
+		{WorkerProcesses: 1, WorkerBatchSize: 1, HTTPConnections: 1},
+		{WorkerProcesses: 16, WorkerBatchSize: 3, HTTPConnections: 2},
+		{WorkerProcesses: 1, WorkerBatchSize: 100_000, HTTPConnections: 50},
+	} {
+		t.Run(fmt.Sprint(c.WorkerProcesses, c.WorkerBatchSize, c.HTTPConnections), func(t *testing.T) {
+			s := reference(t)
+			a, b := s.create(), s.create()
+			s.hard(a)
+			var now, most atomic.Int64
+			p := s.watch(nil)
+			h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				n := now.Add(1)
+				defer now.Add(-1)
+				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+				}
+				pass(t, p.url, w, r)
+			}))
+			defer h.Close()
+			run(t, s.peer(a), engine.Peer{URL: h.URL + "/" + b}, c)
+			if limit := int64(max(2, c.HTTPConnections)); most.Load() > limit {
+				t.Errorf("%d requests to the target at a time, want at most %d", most.Load(), limit)
+			}
+			same(t, s, a, s, b)
+		})
+	}
+}
+
+// pass sends a request on and its answer back.
+func pass(t *testing.T, to string, w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	req, _ := http.NewRequest(r.Method, to+r.URL.RequestURI(), bytes.NewReader(body))
+	req.Header = r.Header
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer res.Body.Close()
+	for k, v := range res.Header {
+		w.Header()[k] = v
+	}
+	w.WriteHeader(res.StatusCode)
+	io.Copy(w, res.Body)
+}
+
+func TestFeedThatEndsInAnError(t *testing.T) {
+	s := reference(t)
+	a, b := s.create(), s.create()
+	s.bulk(a, doc("x", 1, 0, ""), doc("y", 1, 0, ""))
+	var broken atomic.Bool
+	p := s.watch(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if !strings.HasSuffix(r.URL.Path, "_changes") || r.URL.Query().Has("limit") || broken.Swap(true) {
+			return false
+		}
+		rev, _ := revision(1, 0)
+		fmt.Fprintf(w, `{"results":[{"seq":null,"id":"x","changes":[{"rev":%q}]},{"error":"timeout","reason":"x"}]}`, rev)
+		return true
+	})
+	r, _ := eager(p.peer(a), s.peer(b), engine.Options{})
+	res, err := r.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Retries != 1 {
+		t.Errorf("%d retries", res.Retries)
+	}
+	same(t, s, a, s, b)
+}
+
+// A server that ends a continuous feed at once is not asked in a loop.
+func TestContinuousFeedThatEnds(t *testing.T) {
+	s := reference(t)
+	a, b := s.create(), s.create()
+	s.bulk(a, doc("x", 1, 0, ""))
+	p := s.watch(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if r.URL.Query().Get("feed") != "continuous" {
+			return false
+		}
+		io.WriteString(w, `{"last_seq":null,"pending":0}`+"\n")
+		return true
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var pauses []time.Duration
+	r := engine.New(p.peer(a), s.peer(b), engine.Options{Continuous: true})
+	r.SetSleep(func(ctx context.Context, d time.Duration) error {
+		if d >= 30*time.Second { // the next checkpoint
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if pauses = append(pauses, d); len(pauses) == 5 {
+			cancel()
+		}
+		return ctx.Err()
+	})
+	if _, err := r.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if pauses[4] < pauses[0] {
+		t.Errorf("pauses %v do not grow", pauses)
+	}
+	same(t, s, a, s, b)
 }
 
 // The target dies after the twelfth _bulk_docs and every request after it, so

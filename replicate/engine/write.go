@@ -60,7 +60,7 @@ const missingStub = "missing_stub"
 // 417 is the status of servers that refuse all.
 func (r *Replication) bulkDocs(ctx context.Context, p *parcel) (errs []Failure, err error) {
 	body := append(p.body, parcelEnd...)
-	m := request{method: http.MethodPost, path: "_bulk_docs", body: body}
+	m := request{method: http.MethodPost, path: "_bulk_docs", body: body, edits: true}
 	err = r.target.call(ctx, m, func(res *http.Response) error {
 		errs = errs[:0]
 		b, err := io.ReadAll(res.Body)
