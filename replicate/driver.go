@@ -89,7 +89,20 @@ type watching struct {
 	restarts int
 	reason   string // of the last crash
 	counters counters
-	at       string // how far the source was read, opaque; changes are headway
+	stages   map[string]float64 // of our own engine
+	at       string             // how far the source was read, opaque; changes are headway
+}
+
+// after is an outcome with what was seen of the job's crashes before: a server
+// forgets them when the job is done.
+func (o outcome) after(w watching) outcome {
+	if o.Restarts < w.restarts {
+		o.Restarts = w.restarts
+	}
+	if o.Reason == "" && o.Restarts > 0 {
+		o.Reason = w.reason
+	}
+	return o
 }
 
 // outcome is how a job ended.

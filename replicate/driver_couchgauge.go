@@ -63,7 +63,7 @@ func (o *own) wait(ctx context.Context) outcome {
 
 func (o *own) watch(context.Context) watching {
 	p := o.replication.Progress()
-	return watching{state: "running", counters: engineCounters(p), at: string(p.SourceSeq)}
+	return watching{state: "running", counters: engineCounters(p), stages: stageTimes(p.Timers), at: string(p.SourceSeq)}
 }
 
 // stop ends the job and waits until it has.

@@ -61,15 +61,20 @@ func (p *posted) post(ctx context.Context) outcome {
 }
 
 func (p *posted) wait(ctx context.Context) outcome {
+	var seen watching
 	for {
 		select {
 		case o := <-p.answer:
-			return o
+			return o.after(seen)
 		case <-ctx.Done():
 			return outcome{State: stateUnknown, err: context.Cause(ctx)}
 		case <-time.After(p.job.look):
-			if w := p.watch(ctx); w.hopeless() {
+			w := p.watch(ctx)
+			if w.hopeless() {
 				return w.outcome()
+			}
+			if w.state != "" { // else it has ended meanwhile
+				seen = w
 			}
 		}
 	}

@@ -71,15 +71,20 @@ func (f *filed) follow(ctx context.Context) outcome {
 }
 
 func (f *filed) wait(ctx context.Context) outcome {
+	var seen watching
 	for {
 		select {
 		case o := <-f.ended:
-			return o
+			return o.after(seen)
 		case <-ctx.Done():
 			return outcome{State: stateUnknown, err: context.Cause(ctx)}
 		case <-time.After(f.job.look):
-			if w := f.watch(ctx); w.hopeless() {
+			w := f.watch(ctx)
+			if w.hopeless() {
 				return w.outcome()
+			}
+			if w.state != "" { // else it has ended meanwhile
+				seen = w
 			}
 		}
 	}

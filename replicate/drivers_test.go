@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"couchgauge/internal/couch"
 )
@@ -19,7 +21,7 @@ func jobAt(at *couch.Server) job {
 	return job{
 		id: "couchgauge-x-job1", at: at, login: loginObject,
 		source: endpoint{p, "couchgauge-x-s1"}, target: endpoint{p, "couchgauge-x-t2"},
-		fields: map[string]any{"worker_processes": 4}, database: "_replicator", look: lookEvery,
+		fields: map[string]any{"worker_processes": 4}, database: "_replicator", look: time.Millisecond,
 	}
 }
 
@@ -107,6 +109,38 @@ func TestHopelessJobs(t *testing.T) {
 				t.Errorf("it says %q", fault)
 			}
 		})
+	}
+}
+
+// A job that its server started again, because the other side answered 429, is
+// waited for, and its restarts are counted although it is done in the end.
+func TestRestartedJob(t *testing.T) {
+	looked := make(chan struct{})
+	var looks atomic.Int32
+	s := scripted(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/_replicate":
+			_, _ = io.Copy(io.Discard, r.Body)
+			select {
+			case <-looked:
+			case <-r.Context().Done():
+			}
+			fmt.Fprint(w, `{"ok":true,"history":[{"docs_read":3,"docs_written":3,"doc_write_failures":null}]}`)
+		case "/_scheduler/jobs":
+			fmt.Fprint(w, `{"jobs":[{"database":null,"source":"http://h/couchgauge-x-s1/","target":"http://h/couchgauge-x-t2/","info":null,
+				"history":[{"type":"started"},{"type":"crashed","reason":"max_backoff"},{"type":"started"},{"type":"added"}]}]}`)
+			if looks.Add(1) == 2 { // so the first has been read
+				close(looked)
+			}
+		}
+	}))
+	r := prep(t, prepareReplicate, jobAt(s))
+	if err := r.submit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o := r.wait(t.Context())
+	if o.State != stateCompleted || o.Restarts != 1 || o.Reason != "max_backoff" || o.Counters.DocWriteFailures != nil {
+		t.Errorf("%+v, want a completed job with one restart", o)
 	}
 }
 

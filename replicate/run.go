@@ -2,50 +2,10 @@ package replicate
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"time"
 
 	"couchgauge/results"
 )
-
-// Outcome counts the samples of a run, warm-ups left out.
-type Outcome struct {
-	Samples  int
-	Failed   int // jobs that did not end well, and documents that are missing
-	Verified int
-}
-
-// add counts a sample.
-func (o *Outcome) add(s *results.Sample) {
-	if s.Warmup {
-		return
-	}
-	o.Samples++
-	if s.Error != "" {
-		o.Failed++
-	}
-	if s.Verified {
-		o.Verified++
-	}
-}
-
-// StoppedError says that a run ended early because nothing more can be
-// measured.
-type StoppedError struct {
-	LastGood string // the cell of the last sample that was right; "" = none
-	Err      error
-}
-
-func (e *StoppedError) Error() string {
-	last := "no replication had worked before"
-	if e.LastGood != "" {
-		last = "the last cell that worked was " + e.LastGood
-	}
-	return fmt.Sprintf("stopped: %v; %s", e.Err, last)
-}
-
-func (e *StoppedError) Unwrap() error { return e.Err }
 
 // Measure fills the sources, takes all samples of the plan, and writes cells,
 // samples and events to the sink. It returns what was measured so far together
@@ -158,6 +118,11 @@ func (s *Session) turn(ctx context.Context, g []cell, t turn) ([]results.Sample,
 		}
 		r.Round, r.Warmup = t.round, t.warmup
 		list = append(list, r)
+		if x.restarted != "" {
+			if err := s.event(&c, true, "%s: %s", c.label(), x.restarted); err != nil {
+				return list, err
+			}
+		}
 		if r.Error != "" {
 			break // the next round of updates would start from something else
 		}
@@ -194,44 +159,4 @@ func (c cell) label() string {
 		parts = append(parts, l.Factor+"="+l.Text)
 	}
 	return strings.Join(parts, " ")
-}
-
-// ledger is what is known of a group's samples so far.
-type ledger struct {
-	taken    int // measured samples
-	failures int // in a row
-	spent    time.Duration
-	over     bool
-	times    []float64 // of the first cell's good samples, in seconds
-}
-
-// mostFailures in a row end a group.
-const mostFailures = 3
-
-// note enters a turn, and says why the group gets no more, if so.
-func (l *ledger) note(t turn, samples []results.Sample, maxTime time.Duration) string {
-	last := samples[len(samples)-1]
-	if last.Error != "" {
-		l.failures++
-	} else {
-		l.failures = 0
-	}
-	if !t.warmup {
-		l.taken++
-		if samples[0].Error == "" {
-			l.times = append(l.times, time.Duration(samples[0].Duration).Seconds())
-		}
-	}
-	for _, s := range samples {
-		l.spent += time.Duration(s.Duration)
-	}
-	switch {
-	case l.failures >= mostFailures:
-		l.over = true
-		return fmt.Sprintf("given up after %d failures in a row: %s", l.failures, last.Error)
-	case maxTime > 0 && l.spent >= maxTime && l.taken >= leastSamples:
-		l.over = true
-		return fmt.Sprintf("no more samples after %d, which took %v", l.taken, l.spent.Round(time.Millisecond))
-	}
-	return ""
 }
