@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -24,7 +25,8 @@ func front(t testing.TB, behind servertest.Server, handle func(w http.ResponseWr
 	user := to.User
 	to.User = nil
 	proxy := httputil.NewSingleHostReverseProxy(to)
-	proxy.FlushInterval = -1 // feeds pass at once
+	proxy.FlushInterval = -1                    // feeds pass at once
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // tests break connections
 	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, proxy) }))
 	t.Cleanup(func() { listening.CloseClientConnections(); listening.Close() })
 	seen, err := url.Parse(listening.URL + "/")

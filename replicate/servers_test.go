@@ -57,6 +57,14 @@ func TestServers(t *testing.T) {
 		{name: "filters", not: isPouch, plan: replicate.Plan{
 			Docs: []int64{100}, Filters: filters("selector:0.1", "doc_ids:0.1", "none"),
 		}},
+		{name: "settings", not: isPouch, plan: replicate.Plan{
+			Docs: []int64{30}, Conflicts: []int{2},
+			Set: []replicate.Setting{
+				must(replicate.ParseSet("winning_revs_only=true,false")),
+				must(replicate.ParseSet("http_connections=1,4")),
+			},
+			Config: []replicate.Setting{must(replicate.ParseConfig("replicator/worker_batch_size=100,10"))},
+		}},
 		{name: "job databases", not: isPouch, plan: replicate.Plan{
 			Docs: []int64{30}, Topologies: []string{"n-n"}, JobDatabases: true, Drivers: []string{"replicator"},
 		}},
