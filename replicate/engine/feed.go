@@ -291,6 +291,7 @@ func (f *feed) withDoc(ctx context.Context, w row, wish want) error {
 	if m.attachments != nil {
 		f.useful++
 		_, wish.attBytes = lacking(m.attachments, 0)
+		f.bytes += int(min(wish.attBytes, batchBytes))
 	}
 	whole := len(w.revs) == 1 && strings.HasPrefix(w.revs[0], "1-") && m.rev == w.revs[0] &&
 		bytes.Equal(m.id, w.id) && m.attachments == nil && !w.deleted && !m.deleted
