@@ -113,16 +113,29 @@ func (c *copier) message(ctx context.Context, g message) error {
 func (c *copier) inline(ctx context.Context, doc []byte, m *meta, all []attachment, atts []part) error {
 	data := make(map[string][]byte, len(atts))
 	for _, a := range atts {
-		b, err := io.ReadAll(a.content)
-		if err != nil {
+		b := make([]byte, a.length)
+		if _, err := io.ReadFull(&exactly{r: a.content, name: a.name, left: a.length}, b); err != nil {
 			return broken(err)
 		}
-		if int64(len(b)) != a.length {
-			return fmt.Errorf("read attachment %q: %d bytes of %d: %w", a.name, len(b), a.length, io.ErrUnexpectedEOF)
+		if err := ends(a.content, a.name); err != nil {
+			return err
 		}
 		data[a.name] = b
 	}
 	return c.pass(ctx, withAttachments(doc, m, all, nil, data), m)
+}
+
+// ends fails when there is more than the source said: cutting it off would be
+// a loss that nobody sees.
+func ends(r io.Reader, name string) error {
+	var more [1]byte
+	switch n, err := io.ReadFull(r, more[:]); {
+	case n > 0:
+		return fmt.Errorf("attachment %q is longer than the source says", name)
+	case err != io.EOF:
+		return broken(err)
+	}
+	return nil
 }
 
 // lazyPart is a part that is opened when it is first read: the one before it
