@@ -9,19 +9,20 @@ import (
 	"slices"
 
 	"couchgauge/internal/couch"
+	"couchgauge/replicate"
 	"couchgauge/results"
 
 	"github.com/spf13/cobra"
 )
 
 func newClean() *cobra.Command {
-	var run string
+	var run, replicatorDB string
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "clean URL",
-		Short: "Remove databases and restore settings that a killed run left",
-		Long: `Remove the databases that runs of couchgauge left on a server, and restore the
-server's settings that they had changed. Only databases whose names are exactly
+		Short: "Remove databases, end jobs and restore settings that a killed run left",
+		Long: `Remove the databases that runs of couchgauge left on a server, end their
+replications, and restore the server's settings that they had changed. Only databases whose names are exactly
 of couchgauge's form are touched. Runs that are still going on would lose
 theirs: name one run with --run, or look first with --dry-run.`,
 		Args: needs("the URL of a server", cobra.ExactArgs(1)),
@@ -36,10 +37,11 @@ theirs: name one run with --run, or look first with --dry-run.`,
 			}
 			c := cleaner{server: server, run: run, dryRun: dryRun,
 				say: func(format string, a ...any) { fmt.Fprintf(cmd.OutOrStdout(), format+"\n", a...) }}
-			return errors.Join(c.databases(ctx), c.settings(ctx), c.recordings())
+			return errors.Join(c.jobs(ctx, replicatorDB), c.databases(ctx), c.settings(ctx), c.recordings())
 		},
 	}
 	cmd.Flags().StringVar(&run, "run", "", "only what the run with this id left")
+	cmd.Flags().StringVar(&replicatorDB, "replicator-db", "_replicator", "where replications may have left their documents")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be done")
 	return cmd
 }
@@ -50,6 +52,30 @@ type cleaner struct {
 	run    string // only this run's; empty = any
 	dryRun bool
 	say    func(format string, a ...any)
+}
+
+// jobs ends replications before their databases go.
+func (c cleaner) jobs(ctx context.Context, replicatorDB string) error {
+	jobs, err := replicate.LeftoverJobs(ctx, c.server, replicatorDB)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, j := range jobs {
+		if c.run != "" && j.Run != c.run {
+			continue
+		}
+		if c.dryRun {
+			c.say("would end %v", j)
+			continue
+		}
+		if err := j.Stop(ctx, c.server); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		c.say("ended %v", j)
+	}
+	return errors.Join(errs...)
 }
 
 func (c cleaner) databases(ctx context.Context) error {

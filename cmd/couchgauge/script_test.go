@@ -42,6 +42,8 @@ func TestScripts(t *testing.T) {
 			"dbs":      checkDatabases,
 			"records":  countRecords,
 			"flushed":  awaitSample,
+			"running":  awaitJob,
+			"setting":  checkJitter,
 			"status":   checkStatus,
 			"signal":   signalBackground,
 			"exited":   checkExited,
@@ -143,18 +145,53 @@ func checkRequests(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// checkDatabases asserts how many databases of couchgauge the server holds.
-func checkDatabases(ts *testscript.TestScript, neg bool, args []string) {
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	r, err := http.NewRequest(http.MethodGet, ts.Getenv("SERVER")+"/_all_dbs", nil)
+// ask gets JSON from the script's server as admin, and returns the status.
+func ask(ts *testscript.TestScript, path string, out any) int {
+	r, err := http.NewRequest(http.MethodGet, ts.Getenv("SERVER")+path, nil)
 	ts.Check(err)
 	r.SetBasicAuth("admin", "s3cret!word")
 	resp, err := http.DefaultClient.Do(r)
 	ts.Check(err)
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusOK {
+		ts.Check(json.NewDecoder(resp.Body).Decode(out))
+	}
+	return resp.StatusCode
+}
+
+// awaitJob waits until a run has written a document of the script's server's
+// replicator database.
+func awaitJob(ts *testscript.TestScript, neg bool, args []string) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		var said struct {
+			Rows []struct{ ID string }
+		}
+		ask(ts, "/_replicator/_all_docs?startkey=%22couchgauge-%22&endkey=%22couchgauge.%22", &said)
+		if len(said.Rows) > 0 {
+			return
+		}
+	}
+	ts.Fatalf("no replication began within a minute")
+}
+
+// checkJitter asserts the value of replicator/startup_jitter: "setting 1",
+// "setting unset".
+func checkJitter(ts *testscript.TestScript, neg bool, args []string) {
+	got := "unset"
+	ask(ts, "/_node/_local/_config/replicator/startup_jitter", &got)
+	if got != args[0] {
+		ts.Fatalf("startup_jitter is %s, not %s", got, args[0])
+	}
+}
+
+// checkDatabases asserts how many databases of couchgauge the server holds.
+func checkDatabases(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
 	var names []string
-	ts.Check(json.NewDecoder(resp.Body).Decode(&names))
+	if status := ask(ts, "/_all_dbs", &names); status != http.StatusOK {
+		ts.Fatalf("list databases: status %d", status)
+	}
 	got := 0
 	for _, n := range names {
 		if strings.HasPrefix(n, "couchgauge-") {
