@@ -47,7 +47,7 @@ func (u *uploadFlags) register(cmd *cobra.Command) {
 	f.Uint64Var(&u.seed, "seed", defaultSeed, "of the content and the order")
 	f.StringVar(&u.order, "order", "interleaved", "of the samples: interleaved, random, sequential")
 	f.DurationVar(&u.maxTime, "max-time", 0, "take no more samples of a cell after so long, but at least 3")
-	f.DurationVar(&u.timeout, "timeout", time.Minute, "fail an upload when no byte moved for so long; 0 waits for ever")
+	f.DurationVar(&u.timeout, "timeout", 5*time.Minute, "fail an upload when no byte moved for so long; 0 waits for ever")
 	f.StringVar(&u.maxBytes, "max-bytes", "20GB", "refuse a plan that writes more")
 	f.StringVar(&u.verify, "verify", "digest", "compare what was stored: digest, bytes, off")
 	f.StringVar(&u.names, "names", "plain", "of the attachments: plain, awkward (legal ones that are easily mangled)")
