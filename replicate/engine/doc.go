@@ -36,11 +36,12 @@
 // out until the feed has reached its end once.
 //
 // A revision of the first generation has no history to ask for. Against such
-// an empty target the feed carries the documents (include_docs), and a
+// an empty target the feed can carry the documents (include_docs), and a
 // document that has one leaf, of generation 1, not deleted and without
 // attachments, is written as it came. All others take the way above. When
 // fewer than half of the documents profit, the feed is opened again without
-// them.
+// them. Where the source is large, a trial on its first documents decides
+// between the feed and _bulk_get: which is cheaper depends on the server.
 //
 // An attachment that a possible ancestor at the target has already (by its
 // revpos) travels as a stub.

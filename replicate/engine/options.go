@@ -34,7 +34,7 @@ type Options struct {
 	CheckpointInterval time.Duration // 0: 30 s
 	UseBulkGet         *bool         // nil: true, where the source has it
 
-	WorkerProcesses   int           // workers of the diff and of the read stage; 0: 4
+	WorkerProcesses   int           // workers of the diff and of the read stage; 0: 8
 	WorkerBatchSize   int           // changes in a batch; 0: 500
 	HTTPConnections   int           // requests to a peer at a time, and workers of the write stage; at least 2; 0: 20
 	ConnectionTimeout time.Duration // a request on which no byte moves ends after it; 0: 30 s
@@ -43,7 +43,7 @@ type Options struct {
 
 const (
 	defaultCheckpointInterval = 30 * time.Second
-	defaultWorkers            = 4
+	defaultWorkers            = 8
 	defaultBatchSize          = 500
 	defaultConnections        = 20
 	defaultTimeout            = 30 * time.Second

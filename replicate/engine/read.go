@@ -89,7 +89,7 @@ func (w *reader) job(ctx context.Context, j *job) error {
 
 // bulkBytes is the length of documents asked for in one _bulk_get: CouchDB
 // sends nothing before it has them all.
-const bulkBytes = 1 << 20
+const bulkBytes = 512 << 10
 
 // portions cuts wants so that an answer of average documents has about
 // bulkBytes.

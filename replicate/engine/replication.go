@@ -33,6 +33,7 @@ type Replication struct {
 	parcels parcels
 	toWrite chan *parcel
 
+	sourceDocs int64       // documents in the source, deleted ones too
 	averageDoc int64       // bytes of JSON in a document of the source; 0: not known
 	lacksAll   atomic.Bool // the target never held a document
 	noBulkGet  atomic.Bool // the source has no _bulk_get, or it shall not be used
@@ -143,8 +144,8 @@ func (r *Replication) open(ctx context.Context) error {
 		return err
 	}
 	r.lacksAll.Store(t.untouched())
-	if n := s.DocCount + s.DelCount; n > 0 {
-		r.averageDoc = s.Sizes.External / n
+	if r.sourceDocs = s.DocCount + s.DelCount; r.sourceDocs > 0 {
+		r.averageDoc = s.Sizes.External / r.sourceDocs
 	}
 	if r.log, err = r.openLog(ctx); err != nil {
 		return err
@@ -231,7 +232,7 @@ func (r *Replication) changes(ctx context.Context, out chan<- *job) error {
 		since: bytes.Clone(r.log.start), closed: r.log.start,
 	}
 	defer func() { f.lap.mark(&f.lap.busy) }()
-	if err := f.catchUp(ctx, r.lacksAll.Load() && *r.opt.UseBulkGet); err != nil {
+	if err := f.catchUp(ctx, r.docsInFeed(ctx, r.sourceDocs)); err != nil {
 		return err
 	}
 	r.count.pendingAtStart.Store(r.count.rows.Load())

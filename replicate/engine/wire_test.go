@@ -63,6 +63,53 @@ func TestNothingIsAskedThatNeedNotBe(t *testing.T) {
 	same(t, s, a, s, b)
 }
 
+// The faster way of reading is found by trying both.
+func TestWayOfReadingIsTried(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		feed, bulk time.Duration
+		fromFeed   bool
+	}{
+		{"_bulk_get is as fast", time.Second, time.Second, false},
+		{"_bulk_get is a little slower", time.Second, 1400 * time.Millisecond, false},
+		{"_bulk_get is slow", time.Second, 1600 * time.Millisecond, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := reference(t)
+			a, b := s.create(), s.create()
+			for at := range 20 {
+				var docs []string
+				for i := range 100 {
+					docs = append(docs, doc(fmt.Sprintf("d%04d", at*100+i), 1, 0, ""))
+				}
+				s.bulk(a, docs...)
+			}
+			var now atomic.Int64
+			p := s.watch(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+				switch {
+				case r.URL.Query().Has("include_docs"):
+					now.Add(int64(c.feed))
+				case strings.HasSuffix(r.URL.Path, "_bulk_get"):
+					now.Add(int64(c.bulk))
+				}
+				return false
+			})
+			r := engine.New(p.peer(a), s.peer(b), engine.Options{})
+			r.SetNow(func() time.Time { return time.Unix(1, now.Load()) })
+			res, err := r.Run(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := res.FeedDocs; got != 0 != c.fromFeed || res.DocsWritten != 2000 {
+				t.Errorf("%d documents of %d came with the feed", got, res.DocsWritten)
+			}
+			if want, have := s.leaves(a), s.leaves(b); !maps.Equal(want, have) {
+				t.Errorf("%d leaves of %d", len(have), len(want))
+			}
+		})
+	}
+}
+
 func TestFeedWithoutUseIsOpenedAgain(t *testing.T) {
 	s := reference(t)
 	a, b := s.create(), s.create()
