@@ -69,7 +69,7 @@ func round(d time.Duration) time.Duration {
 
 // tellCosts says what a split shows, for each combination of the other levels
 // (case R9).
-func (s *Session) tellCosts(groups [][]cell, ledgers []ledger) error {
+func (s *Session) tellCosts(groups [][]cell, times [][]float64) error {
 	if len(s.plan.Split) < 2 {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (s *Session) tellCosts(groups [][]cell, ledgers []ledger) error {
 	byOthers := map[string]*series{}
 	var order []string
 	for i, g := range groups {
-		c, times := &g[0], slices.Sorted(slices.Values(ledgers[i].times))
+		c, times := &g[0], slices.Sorted(slices.Values(times[i]))
 		if len(times) == 0 {
 			continue
 		}

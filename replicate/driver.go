@@ -83,6 +83,28 @@ type running interface {
 	stop(ctx context.Context) error
 }
 
+// await waits for the outcome of a job on a server, and looks at the job
+// meanwhile: waiting may be vain.
+func await(ctx context.Context, r running, ended <-chan outcome, look time.Duration) outcome {
+	var seen watching
+	for {
+		select {
+		case o := <-ended:
+			return o.after(seen)
+		case <-ctx.Done():
+			return outcome{State: stateUnknown, err: context.Cause(ctx)}
+		case <-time.After(look):
+			w := r.watch(ctx)
+			if w.hopeless() {
+				return w.outcome()
+			}
+			if w.state != "" { // else it has ended meanwhile
+				seen = w
+			}
+		}
+	}
+}
+
 // watching is one look at a job under way.
 type watching struct {
 	state    string // "running", "pending", "crashing" …; "" = the server does not say

@@ -60,25 +60,7 @@ func (p *posted) post(ctx context.Context) outcome {
 	return outcome{State: stateCompleted, Counters: parseCounters(raw)}
 }
 
-func (p *posted) wait(ctx context.Context) outcome {
-	var seen watching
-	for {
-		select {
-		case o := <-p.answer:
-			return o.after(seen)
-		case <-ctx.Done():
-			return outcome{State: stateUnknown, err: context.Cause(ctx)}
-		case <-time.After(p.job.look):
-			w := p.watch(ctx)
-			if w.hopeless() {
-				return w.outcome()
-			}
-			if w.state != "" { // else it has ended meanwhile
-				seen = w
-			}
-		}
-	}
-}
+func (p *posted) wait(ctx context.Context) outcome { return await(ctx, p, p.answer, p.job.look) }
 
 func (p *posted) watch(ctx context.Context) watching {
 	return lookAtJob(ctx, p.job.at, func(s schedulerJob) bool {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"couchgauge/internal/couch"
 )
@@ -70,25 +69,7 @@ func (f *filed) follow(ctx context.Context) outcome {
 	}
 }
 
-func (f *filed) wait(ctx context.Context) outcome {
-	var seen watching
-	for {
-		select {
-		case o := <-f.ended:
-			return o.after(seen)
-		case <-ctx.Done():
-			return outcome{State: stateUnknown, err: context.Cause(ctx)}
-		case <-time.After(f.job.look):
-			w := f.watch(ctx)
-			if w.hopeless() {
-				return w.outcome()
-			}
-			if w.state != "" { // else it has ended meanwhile
-				seen = w
-			}
-		}
-	}
-}
+func (f *filed) wait(ctx context.Context) outcome { return await(ctx, f, f.ended, f.job.look) }
 
 // watch asks the scheduler about the document: its state is the truth, the
 // job's history has the restarts (fact 27).

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ func BenchmarkFill(b *testing.B) {
 	if url == "" {
 		b.Skip("no CouchDB: COUCHGAUGE_TEST_URL is not set")
 	}
+	url = strings.TrimSuffix(url, "/") + "/"
 	s, err := couch.Open(url, couch.Options{})
 	if err != nil {
 		b.Fatal(err)

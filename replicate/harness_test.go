@@ -109,7 +109,7 @@ func prepared(t testing.TB, source, target replicate.Peer, plan replicate.Plan) 
 }
 
 // measured takes all samples of a plan.
-func measured(t testing.TB, source, target replicate.Peer, plan replicate.Plan) (replicate.Outcome, *kept) {
+func measured(t testing.TB, source, target replicate.Peer, plan replicate.Plan) (results.Outcome, *kept) {
 	t.Helper()
 	s, sink, err := prepared(t, source, target, plan)
 	if err != nil {
@@ -123,7 +123,7 @@ func measured(t testing.TB, source, target replicate.Peer, plan replicate.Plan) 
 }
 
 // allGood fails the test unless every sample is verified.
-func allGood(t testing.TB, out replicate.Outcome, sink *kept) {
+func allGood(t testing.TB, out results.Outcome, sink *kept) {
 	t.Helper()
 	for _, s := range sink.samples(func(results.Cell) bool { return true }) {
 		if s.Error != "" || !s.Verified {

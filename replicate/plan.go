@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"couchgauge/gen"
+	"couchgauge/internal/rounds"
 )
 
 // Plan says what is measured. Its lists are the levels of factors; the cells
@@ -76,11 +77,9 @@ const (
 	VerifyOff    Verify = "off" // nothing is compared, not even leaves
 )
 
-// leastSamples are taken of every cell whatever MaxTime says.
-const leastSamples = 3
-
-// Orders lists what Plan.Order may be.
-func Orders() []string { return []string{"interleaved", "random", "sequential"} }
+func (p Plan) schedule() rounds.Schedule {
+	return rounds.Schedule{Warmup: p.Warmup, Samples: p.Samples, Order: p.Order, Seed: p.Seed}
+}
 
 // withDefaults fills what was left empty.
 func (p Plan) withDefaults() Plan {
@@ -108,7 +107,7 @@ func (p Plan) withDefaults() Plan {
 	p.Filters = orOne(p.Filters, Filter{})
 	p.Drivers = orOne(p.Drivers, "replicate")
 	if p.Order == "" {
-		p.Order = "interleaved"
+		p.Order = rounds.Interleaved
 	}
 	if p.Verify == "" {
 		p.Verify = VerifyDigest
@@ -158,8 +157,8 @@ func (p Plan) Check() error {
 			return err
 		}
 	}
-	if !slices.Contains(Orders(), p.Order) {
-		return fmt.Errorf("order %q is unknown: use one of %s", p.Order, strings.Join(Orders(), ", "))
+	if !slices.Contains(rounds.Orders(), p.Order) {
+		return fmt.Errorf("order %q is unknown: use one of %s", p.Order, strings.Join(rounds.Orders(), ", "))
 	}
 	if !slices.Contains([]Verify{VerifyDigest, VerifyBytes, VerifyOff}, p.Verify) {
 		return fmt.Errorf("verification %q is unknown: use digest, bytes or off", p.Verify)

@@ -5,17 +5,12 @@ import "sync/atomic"
 // Progress tells how far a session is, to whoever looks while it goes on.
 type Progress struct {
 	watched    atomic.Bool
-	done, of   atomic.Int64
 	docs, ofIt atomic.Int64
 	doing      atomic.Pointer[string]
 }
 
 // Watch has the number of documents asked of the targets while jobs run.
 func (p *Progress) Watch() { p.watched.Store(true) }
-
-// Samples returns how many samples, warm-ups included, are over, and of how
-// many.
-func (p *Progress) Samples() (done, of int64) { return p.done.Load(), p.of.Load() }
 
 // Documents returns how many documents the targets of the sample that is being
 // taken have, and will have; 0 for the latter = not known.

@@ -3,15 +3,17 @@ package replicate
 import (
 	"context"
 	"strings"
+	"time"
 
+	"couchgauge/internal/rounds"
 	"couchgauge/results"
 )
 
 // Measure fills the sources, takes all samples of the plan, and writes cells,
 // samples and events to the sink. It returns what was measured so far together
-// with its error: a *StoppedError, the sink's, or the context's.
-func (s *Session) Measure(ctx context.Context) (Outcome, error) {
-	var out Outcome
+// with its error: a *rounds.StoppedError, the sink's, or the context's.
+func (s *Session) Measure(ctx context.Context) (results.Outcome, error) {
+	var out results.Outcome
 	for i := range s.cells {
 		if err := s.env.Sink.Write(&s.cells[i].Cell); err != nil {
 			return out, err
@@ -24,20 +26,19 @@ func (s *Session) Measure(ctx context.Context) (Outcome, error) {
 		return out, s.stopped(ctx, err, "")
 	}
 	groups := s.groups()
-	ledgers := make([]ledger, len(groups))
-	s.env.Progress.of.Store(int64(len(groups) * (s.plan.Samples + s.plan.Warmup)))
+	ledgers := make([]rounds.Ledger, len(groups))
+	times := make([][]float64, len(groups)) // of a group's first cell
 	lastGood := ""
-	for _, t := range s.plan.schedule(len(groups)) {
-		g, l := groups[t.group], &ledgers[t.group]
-		s.env.Progress.done.Add(1)
-		if l.over {
+	for t := range s.plan.schedule().Turns(len(groups)) {
+		g, l := groups[t.Index], &ledgers[t.Index]
+		if l.Over {
 			continue
 		}
 		label := g[0].label()
 		s.env.Progress.doing.Store(&label)
 		samples, err := s.turn(ctx, g, t)
 		for i := range samples {
-			out.add(&samples[i])
+			out.Add(&samples[i])
 			if samples[i].Error == "" {
 				lastGood = label
 			}
@@ -48,8 +49,12 @@ func (s *Session) Measure(ctx context.Context) (Outcome, error) {
 		if err != nil {
 			return out, s.stopped(ctx, err, lastGood)
 		}
-		if why := l.note(t, samples, s.plan.MaxTime); why != "" {
-			if err := s.event(&g[0], l.failures > 0, "%s: %s", label, why); err != nil {
+		if !t.Warmup && samples[0].Error == "" {
+			times[t.Index] = append(times[t.Index], time.Duration(samples[0].Duration).Seconds())
+		}
+		why := l.Note(t, total(samples), samples[len(samples)-1].Error, s.plan.MaxTime)
+		if why.Text != "" {
+			if err := s.event(&g[0], why.Warning, "%s: %s", label, why.Text); err != nil {
 				return out, err
 			}
 		}
@@ -57,7 +62,7 @@ func (s *Session) Measure(ctx context.Context) (Outcome, error) {
 			return out, s.stopped(ctx, err, lastGood)
 		}
 	}
-	return out, s.tellCosts(groups, ledgers)
+	return out, s.tellCosts(groups, times)
 }
 
 // stopped is the error of a run that ended early.
@@ -65,7 +70,15 @@ func (s *Session) stopped(ctx context.Context, err error, lastGood string) error
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return &StoppedError{lastGood, err}
+	return &rounds.StoppedError{LastGood: lastGood, Err: err}
+}
+
+// total is how long the samples took together.
+func total(samples []results.Sample) (d time.Duration) {
+	for _, s := range samples {
+		d += time.Duration(s.Duration)
+	}
+	return d
 }
 
 // fillSources fills what the cells share.
@@ -87,7 +100,7 @@ func (s *Session) fillSources(ctx context.Context) error {
 
 // turn takes one sample of each cell of a group, on the same databases. An
 // error means that no sample could be taken.
-func (s *Session) turn(ctx context.Context, g []cell, t turn) ([]results.Sample, error) {
+func (s *Session) turn(ctx context.Context, g []cell, t rounds.Turn) ([]results.Sample, error) {
 	x := &sample{Session: s, cell: g[0]}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
@@ -116,7 +129,7 @@ func (s *Session) turn(ctx context.Context, g []cell, t turn) ([]results.Sample,
 		if ctx.Err() != nil { // half a sample is none
 			return list, context.Cause(ctx)
 		}
-		r.Round, r.Warmup = t.round, t.warmup
+		r.Round, r.Warmup = t.Round, t.Warmup
 		list = append(list, r)
 		if x.restarted != "" {
 			if err := s.event(&c, true, "%s: %s", c.label(), x.restarted); err != nil {

@@ -154,18 +154,6 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-func TestSinksStopAtTheFirstError(t *testing.T) {
-	first, last := NewCollector(), NewCollector()
-	err := Sinks{first, refusing{}, last}.Write(&Run{ID: "a"})
-	if err != errFull || first.run == nil || last.run != nil {
-		t.Errorf("%v; first has a run: %v, last has one: %v", err, first.run != nil, last.run != nil)
-	}
-}
-
-type refusing struct{}
-
-func (refusing) Write(Record) error { return errFull }
-
 func BenchmarkCollect(b *testing.B) {
 	c := NewCollector()
 	if err := c.Write(&Cell{}); err != nil {

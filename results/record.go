@@ -138,20 +138,6 @@ func (*End) Kind() string     { return "end" }
 // progress display are sinks.
 type Sink interface{ Write(Record) error }
 
-// Sinks is a sink that passes each record on to all of them, in order, up to
-// the first that fails.
-type Sinks []Sink
-
-// Write passes the record on.
-func (s Sinks) Write(r Record) error {
-	for _, sink := range s {
-		if err := sink.Write(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Seconds is a duration whose JSON form is a number of seconds.
 type Seconds time.Duration
 

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"couchgauge/internal/rounds"
 	"couchgauge/internal/servertest"
 	"couchgauge/results"
 )
@@ -114,13 +115,13 @@ func TestU4ListenerDisappears(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	k := &kept{}
-	p := Plan{Sizes: sizes(t, "10B,20B,30B"), Samples: 5, Order: Sequential, Verify: VerifyOff}
+	p := Plan{Sizes: sizes(t, "10B,20B,30B"), Samples: 5, Order: rounds.Sequential, Verify: VerifyOff}
 	r := Run{Plan: p, Server: open(t, server.URL), Database: "db", Sink: k, Progress: &Progress{}}
 	m := newSampler(p, r.Server, r.Database, r.Progress)
 	m.clock = &fakeClock{now: time.Now()}
 	defer m.close()
 	out, err := r.measure(t.Context(), m, m.clock)
-	var stopped *StoppedError
+	var stopped *rounds.StoppedError
 	if !errors.As(err, &stopped) || stopped.LastGood != "raw 20B" || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("error: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"couchgauge/gen"
+	"couchgauge/internal/rounds"
 )
 
 // Levels with names.
@@ -18,10 +19,6 @@ const (
 	Gzip     = "gzip"     // Encoding: Content-Encoding: gzip
 	New      = "new"      // Docs: the upload creates the document
 	Existing = "existing" // Docs: it is created before, outside the timed part
-
-	Interleaved = "interleaved" // Order: rounds, each shuffled
-	Random      = "random"      // Order: all samples shuffled
-	Sequential  = "sequential"  // Order: one cell after another
 
 	VerifyDigest = "digest" // length, and MD5 where the server stores the bytes as sent
 	VerifyBytes  = "bytes"  // read back and compare
@@ -52,7 +49,7 @@ type Plan struct {
 	Samples int    // per cell
 	Warmup  int    // before them, per cell
 	Seed    uint64
-	Order   string        // default interleaved
+	Order   string        // "interleaved" (default), "random" or "sequential"
 	MaxTime time.Duration // no more samples of a cell after so long, but at least 3; 0 = no limit
 	Timeout time.Duration // no byte moves for so long: the upload failed; 0 = wait for ever
 	Verify  string        // default digest
@@ -182,7 +179,7 @@ func (p Plan) Check() error {
 		oneOf("transfer", p.Transfer, Length, Chunked),
 		oneOf("encoding", p.Encoding, Identity, Gzip),
 		oneOf("docs", p.Docs, New, Existing),
-		oneOf("order", nonEmpty(p.Order), Interleaved, Random, Sequential),
+		oneOf("order", nonEmpty(p.Order), rounds.Orders()...),
 		oneOf("verify", nonEmpty(p.Verify), VerifyDigest, VerifyBytes, VerifyOff),
 		oneOf("names", nonEmpty(p.Names), Plain, Awkward),
 	)
@@ -244,4 +241,8 @@ func (p Plan) Bytes() int64 {
 		}
 	}
 	return n
+}
+
+func (p Plan) schedule() rounds.Schedule {
+	return rounds.Schedule{Warmup: p.Warmup, Samples: p.Samples, Order: p.Order, Seed: p.Seed}
 }

@@ -80,7 +80,7 @@ func database(t testing.TB, s *couch.Server) string {
 }
 
 // run measures a plan on a database of its own.
-func run(t *testing.T, url string, p Plan) (*kept, Outcome, error) {
+func run(t *testing.T, url string, p Plan) (*kept, results.Outcome, error) {
 	t.Helper()
 	s := open(t, url)
 	k := &kept{}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"couchgauge/internal/couch"
+	"couchgauge/internal/rounds"
 	"couchgauge/results"
 )
 
@@ -74,12 +75,12 @@ func (l lane) add(s *subject) {
 
 // lanes makes fresh documents for a turn; they exist already where the cell
 // wants that.
-func (m *sampler) lanes(ctx context.Context, s *subject, t turn) ([]lane, error) {
+func (m *sampler) lanes(ctx context.Context, s *subject, t rounds.Turn) ([]lane, error) {
 	kind := "-s"
-	if t.warmup {
+	if t.Warmup {
 		kind = "-w"
 	}
-	id := "c" + strconv.Itoa(s.id) + kind + strconv.Itoa(t.round) + "-"
+	id := "c" + strconv.Itoa(s.id) + kind + strconv.Itoa(t.Round) + "-"
 	lanes := make([]lane, s.Concurrency)
 	for i := range lanes {
 		lanes[i].docs = s.documents(id + strconv.Itoa(i))
@@ -100,7 +101,7 @@ func (m *sampler) lanes(ctx context.Context, s *subject, t turn) ([]lane, error)
 }
 
 // turn takes a sample of each of the chain's cells, until one fails.
-func (m *sampler) turn(ctx context.Context, c *chain, t turn) ([]results.Sample, error) {
+func (m *sampler) turn(ctx context.Context, c *chain, t rounds.Turn) ([]results.Sample, error) {
 	first := c.subjects[0]
 	lanes, err := m.lanes(ctx, first, t)
 	if ctx.Err() != nil {
@@ -127,8 +128,8 @@ func (m *sampler) turn(ctx context.Context, c *chain, t turn) ([]results.Sample,
 }
 
 // failed is a sample that was not even tried.
-func (m *sampler) failed(s *subject, t turn, why error) results.Sample {
-	return results.Sample{Cell: s.id, Round: t.round, Warmup: t.warmup, At: m.clock.Now(), Error: couch.Redact(why.Error())}
+func (m *sampler) failed(s *subject, t rounds.Turn, why error) results.Sample {
+	return results.Sample{Cell: s.id, Round: t.Round, Warmup: t.Warmup, At: m.clock.Now(), Error: couch.Redact(why.Error())}
 }
 
 // alive asks the server for its welcome, three times a second apart.
@@ -151,8 +152,8 @@ func (m *sampler) alive(ctx context.Context) error {
 // take takes one sample of s. keep: another attachment is to be appended to
 // the same documents, so their revisions are brought up to date. The error in
 // the sample says why it is no time; take's own is the context's.
-func (m *sampler) take(ctx context.Context, s *subject, t turn, lanes []lane, keep bool) (results.Sample, error) {
-	sample := results.Sample{Cell: s.id, Round: t.round, Warmup: t.warmup, At: m.clock.Now()}
+func (m *sampler) take(ctx context.Context, s *subject, t rounds.Turn, lanes []lane, keep bool) (results.Sample, error) {
+	sample := results.Sample{Cell: s.id, Round: t.Round, Warmup: t.Warmup, At: m.clock.Now()}
 	outs, err := m.upload(ctx, s, lanes)
 	if err == nil {
 		err = measure(&sample, outs)

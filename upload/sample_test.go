@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"couchgauge/internal/rounds"
 	"couchgauge/internal/servertest"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,7 +80,7 @@ func TestRawAttachmentsFollowEachOther(t *testing.T) {
 // names its revision.
 func TestExistingDocument(t *testing.T) {
 	server := scripted(t, takes)
-	p := Plan{Methods: Methods(), Sizes: sizes(t, "10"), Docs: []string{Existing}, Samples: 1, Order: Sequential}
+	p := Plan{Methods: Methods(), Sizes: sizes(t, "10"), Docs: []string{Existing}, Samples: 1, Order: rounds.Sequential}
 	k, out, err := runOn(t, server.URL, p)
 	if err != nil || out.Failed > 0 {
 		t.Fatalf("%+v, %v, %+v", out, err, k.samples)

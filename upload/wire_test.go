@@ -59,7 +59,7 @@ func uploadsOf(requests []servertest.Request) []servertest.Request {
 
 // runOn measures a plan on a scripted server, which has no databases and
 // stores nothing.
-func runOn(t *testing.T, url string, p Plan) (*kept, Outcome, error) {
+func runOn(t *testing.T, url string, p Plan) (*kept, results.Outcome, error) {
 	t.Helper()
 	k := &kept{}
 	p.Verify = VerifyOff

@@ -58,7 +58,7 @@ func newGenAttachment() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&size, "size", "1MB", "bytes to write: 10B 1kB 1KiB 1MB 1GiB 10^6")
-	f.StringVar(&content, "content", "random", "random, text or zeros")
+	f.StringVar(&content, "content", string(gen.Random), strings.Join(contentNames(), ", "))
 	f.Uint64Var(&seed, "seed", defaultSeed, "seed of the content")
 	f.IntVar(&number, "number", 0, "which attachment of a document, from 0")
 	f.StringVarP(&output, "output", "o", "", "write to this file instead of stdout")

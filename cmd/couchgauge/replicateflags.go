@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"couchgauge/gen"
+	"couchgauge/internal/rounds"
 	"couchgauge/replicate"
 
 	"github.com/spf13/cobra"
@@ -50,7 +51,7 @@ func (r *replicateFlags) register(cmd *cobra.Command) {
 	f.StringVar(&r.template, "template", "", "documents like a built-in template's ("+strings.Join(gen.BuiltinTemplates(), ", ")+") or the JSON document in a file, instead of a size")
 	f.StringSliceVar(&r.attachments, "attachments", nil, "attachments per document (default 0, or 1 with --attachment-size)")
 	f.StringVar(&r.attachmentSize, "attachment-size", "", "bytes of an attachment, as a list; 10x1B is ten of one byte")
-	f.StringVar(&r.content, "content", "random", "of attachments: random, text, zeros")
+	f.StringVar(&r.content, "content", string(gen.Random), "of attachments: "+strings.Join(contentNames(), ", "))
 	f.StringSliceVar(&r.revs, "revs", []string{"1"}, "revisions in the history of each leaf")
 	f.StringSliceVar(&r.conflicts, "conflicts", []string{"1"}, "leaves per document")
 	f.StringSliceVar(&r.deleted, "deleted", []string{"0"}, "share of the documents that are deleted, 0 to 1")
@@ -78,7 +79,7 @@ func (r *replicateFlags) register(cmd *cobra.Command) {
 	f.IntVar(&r.samples, "samples", 6, "samples per cell")
 	f.IntVar(&r.warmup, "warmup", 1, "samples per cell before them, left out")
 	f.Uint64Var(&r.seed, "seed", defaultSeed, "of the content and the order")
-	f.StringVar(&r.order, "order", "interleaved", "of the samples: "+strings.Join(replicate.Orders(), ", "))
+	f.StringVar(&r.order, "order", rounds.Interleaved, "of the samples: "+strings.Join(rounds.Orders(), ", "))
 	f.StringVar(&r.verify, "verify", "digest", "compare attachments by digest, bytes; or off: nothing, not even leaves")
 	f.DurationVar(&r.maxTime, "max-time", 0, "take no more samples of a cell after so long, but at least 3")
 	f.DurationVar(&r.timeout, "timeout", 5*time.Minute, "fail a replication when nothing moved for so long; 0 waits for ever")
@@ -90,7 +91,7 @@ func (r *replicateFlags) register(cmd *cobra.Command) {
 	addFormat(cmd, &r.format)
 	complete(cmd, "driver", replicate.Drivers()...)
 	complete(cmd, "topology", replicate.Topologies()...)
-	complete(cmd, "order", replicate.Orders()...)
+	complete(cmd, "order", rounds.Orders()...)
 	complete(cmd, "verify", string(replicate.VerifyDigest), string(replicate.VerifyBytes), string(replicate.VerifyOff))
 }
 
@@ -182,12 +183,13 @@ func (r *replicateFlags) settings(p *replicate.Plan) (err error) {
 // shape describes the data for the header.
 func (r *replicateFlags) shape() map[string]string {
 	shape := map[string]string{
-		"documents": strings.Join(r.docs, ", "),
-		"size":      r.docSize,
-		"verify":    r.verify,
+		"docs":   strings.Join(r.docs, ", "),
+		"verify": r.verify,
 	}
 	if r.template != "" {
-		shape["size"] = "like " + r.template
+		shape["template"] = r.template
+	} else {
+		shape["doc bytes"] = r.docSize
 	}
 	if r.attachmentSize != "" {
 		shape["attachments"] = r.attachmentSize + " of " + r.content

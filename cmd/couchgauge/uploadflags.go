@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"couchgauge/gen"
+	"couchgauge/internal/rounds"
 	"couchgauge/upload"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ func (u *uploadFlags) register(cmd *cobra.Command) {
 	f.StringSliceVar(&u.methods, "method", []string{"raw", "base64", "multipart"}, "upload APIs: raw, base64, multipart, form, bulk")
 	f.StringVar(&u.sizes, "size", "10^1..10^7", "sizes of an attachment: 10,1kB or 10^1..10^9 or 1kB..16MB*4")
 	f.StringSliceVar(&u.attachments, "attachments", []string{"1"}, "attachments per document (bulk: documents per request)")
-	f.StringSliceVar(&u.contents, "content", []string{"random"}, "random, text, zeros")
+	f.StringSliceVar(&u.contents, "content", []string{string(gen.Random)}, strings.Join(contentNames(), ", "))
 	f.StringSliceVar(&u.contentTypes, "content-type", []string{"application/octet-stream"}, "type of the attachments; CouchDB compresses text/* and some others")
 	f.StringSliceVar(&u.concurrency, "concurrency", []string{"1"}, "uploads at once")
 	f.StringSliceVar(&u.expect, "expect", []string{"off"}, "ask with Expect: 100-continue before sending, as curl does: on, off")
@@ -45,7 +46,7 @@ func (u *uploadFlags) register(cmd *cobra.Command) {
 	f.IntVar(&u.samples, "samples", 10, "samples per cell")
 	f.IntVar(&u.warmup, "warmup", 1, "samples per cell before them, left out")
 	f.Uint64Var(&u.seed, "seed", defaultSeed, "of the content and the order")
-	f.StringVar(&u.order, "order", "interleaved", "of the samples: interleaved, random, sequential")
+	f.StringVar(&u.order, "order", rounds.Interleaved, "of the samples: "+strings.Join(rounds.Orders(), ", "))
 	f.DurationVar(&u.maxTime, "max-time", 0, "take no more samples of a cell after so long, but at least 3")
 	f.DurationVar(&u.timeout, "timeout", 5*time.Minute, "fail an upload when no byte moved for so long; 0 waits for ever")
 	f.StringVar(&u.maxBytes, "max-bytes", "20GB", "refuse a plan that writes more")
@@ -57,14 +58,14 @@ func (u *uploadFlags) register(cmd *cobra.Command) {
 	f.StringVarP(&u.file, "output", "o", "", "keep the recording in this file (.jsonl.zst)")
 	addFormat(cmd, &u.format)
 	complete(cmd, "method", upload.Methods()...)
-	complete(cmd, "content", "random", "text", "zeros")
+	complete(cmd, "content", contentNames()...)
 	for _, flag := range []string{"expect", "keep-alive", "new-edits"} {
 		complete(cmd, flag, "on", "off")
 	}
 	complete(cmd, "transfer", upload.Length, upload.Chunked)
 	complete(cmd, "encoding", upload.Identity, upload.Gzip)
 	complete(cmd, "docs", upload.New, upload.Existing)
-	complete(cmd, "order", upload.Interleaved, upload.Random, upload.Sequential)
+	complete(cmd, "order", rounds.Orders()...)
 	complete(cmd, "verify", upload.VerifyDigest, upload.VerifyBytes, upload.VerifyOff)
 	complete(cmd, "names", upload.Plain, upload.Awkward)
 }
@@ -114,4 +115,13 @@ func (u *uploadFlags) shape() map[string]string {
 		"attachments":  strings.Join(u.attachments, ", ") + " per document",
 		"verify":       u.verify,
 	}
+}
+
+// contentNames are the words for gen's kinds of content.
+func contentNames() []string {
+	var names []string
+	for _, c := range gen.Contents() {
+		names = append(names, string(c))
+	}
+	return names
 }

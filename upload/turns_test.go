@@ -3,87 +3,16 @@ package upload
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"couchgauge/internal/couch"
+	"couchgauge/internal/rounds"
 	"couchgauge/results"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func turns(p Plan, chains int) []string {
-	var list []string
-	for t := range p.schedule(chains) {
-		kind := "s"
-		if t.warmup {
-			kind = "w"
-		}
-		list = append(list, fmt.Sprint(t.chain, kind, t.round))
-	}
-	return list
-}
-
-func TestScheduleTakesEverySampleOnce(t *testing.T) {
-	var want []string
-	for c := range 4 {
-		for i := range 2 {
-			want = append(want, fmt.Sprint(c, "w", i))
-		}
-		for i := range 3 {
-			want = append(want, fmt.Sprint(c, "s", i))
-		}
-	}
-	for _, order := range []string{"", Interleaved, Random, Sequential} {
-		p := Plan{Samples: 3, Warmup: 2, Seed: 5, Order: order}
-		got := turns(p, 4)
-		if !slices.Equal(got, turns(p, 4)) {
-			t.Errorf("%s: the same seed gives two orders", order)
-		}
-		if order == Sequential {
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("sequential (-want +got):\n%s", diff)
-			}
-			continue
-		}
-		p.Seed++
-		if slices.Equal(got, turns(p, 4)) {
-			t.Errorf("%s: two seeds give the same order", order)
-		}
-		warmups := got[:8]
-		if slices.ContainsFunc(warmups, func(s string) bool { return strings.Contains(s, "s") }) {
-			t.Errorf("%s: a sample before the last warm-up: %v", order, got)
-		}
-		slices.Sort(got)
-		if sorted := slices.Sorted(slices.Values(want)); !slices.Equal(got, sorted) {
-			t.Errorf("%s: %v\nwant %v", order, got, sorted)
-		}
-	}
-}
-
-func TestInterleavedTakesRoundAfterRound(t *testing.T) {
-	got := turns(Plan{Samples: 20, Seed: 1}, 6)
-	orders := map[string]bool{}
-	for round := range 20 {
-		cells := map[byte]bool{}
-		for _, turn := range got[round*6 : round*6+6] {
-			if !strings.HasSuffix(turn, fmt.Sprint("s", round)) && !strings.HasSuffix(turn, fmt.Sprint("s ", round)) {
-				t.Errorf("%q is taken in round %d", turn, round)
-			}
-			cells[turn[0]] = true
-		}
-		if len(cells) != 6 {
-			t.Errorf("round %d has %d of 6 cells", round, len(cells))
-		}
-		orders[strings.Join(got[round*6:round*6+6], "")[:6]] = true
-	}
-	if len(orders) < 5 {
-		t.Errorf("20 rounds have %d orders", len(orders))
-	}
-}
 
 // fakeClock moves when it is told.
 type fakeClock struct{ now time.Time }
@@ -99,15 +28,15 @@ func (c *fakeClock) Sleep(_ context.Context, d time.Duration) error {
 // fail as it is told.
 type fakeTaker struct {
 	clock *fakeClock
-	fails func(s *subject, t turn) error
+	fails func(s *subject, t rounds.Turn) error
 	gone  error
 }
 
-func (f *fakeTaker) turn(_ context.Context, c *chain, t turn) ([]results.Sample, error) {
+func (f *fakeTaker) turn(_ context.Context, c *chain, t rounds.Turn) ([]results.Sample, error) {
 	var samples []results.Sample
 	for _, s := range c.subjects {
 		f.clock.now = f.clock.now.Add(time.Duration(s.Size.Bytes) * time.Millisecond)
-		sample := results.Sample{Cell: s.id, Round: t.round, Warmup: t.warmup, Status: 201, Verified: true}
+		sample := results.Sample{Cell: s.id, Round: t.Round, Warmup: t.Warmup, Status: 201, Verified: true}
 		if err := f.fails(s, t); err != nil {
 			sample.Error, sample.Verified, sample.Status = err.Error(), false, 0
 			var refusal *couch.Error
@@ -124,11 +53,11 @@ func (f *fakeTaker) turn(_ context.Context, c *chain, t turn) ([]results.Sample,
 func (f *fakeTaker) alive(context.Context) error { return f.gone }
 
 // fake runs a plan without a server.
-func fake(t *testing.T, p Plan, f *fakeTaker) (*kept, Outcome, error) {
+func fake(t *testing.T, p Plan, f *fakeTaker) (*kept, results.Outcome, error) {
 	t.Helper()
 	f.clock = &fakeClock{now: time.Unix(1, 0)}
 	if f.fails == nil {
-		f.fails = func(*subject, turn) error { return nil }
+		f.fails = func(*subject, rounds.Turn) error { return nil }
 	}
 	k := &kept{}
 	out, err := Run{Plan: p, Sink: k, Progress: &Progress{}}.measure(t.Context(), f, f.clock)
@@ -183,8 +112,8 @@ func TestMaxTimeEndsSlowCellsOnly(t *testing.T) {
 
 func TestCellIsGivenUpAfterThreeFailuresInARow(t *testing.T) {
 	tooLarge := &couch.Error{Status: 413, Code: "too_large"}
-	k, out, err := fake(t, Plan{Sizes: sizes(t, "1,2,3"), Samples: 10, Warmup: 4}, &fakeTaker{fails: func(s *subject, t turn) error {
-		if s.Size.Bytes == 3 || s.Size.Bytes == 2 && t.round%3 > 0 { // 2: never three in a row
+	k, out, err := fake(t, Plan{Sizes: sizes(t, "1,2,3"), Samples: 10, Warmup: 4}, &fakeTaker{fails: func(s *subject, t rounds.Turn) error {
+		if s.Size.Bytes == 3 || s.Size.Bytes == 2 && t.Round%3 > 0 { // 2: never three in a row
 			return tooLarge
 		}
 		return nil
@@ -217,13 +146,13 @@ func TestRunStops(t *testing.T) {
 		{"the server is broken", &couch.Error{Status: 500}, nil, "", 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k, _, err := fake(t, Plan{Sizes: sizes(t, "1,2"), Samples: 5, Order: Sequential}, &fakeTaker{gone: c.gone, fails: func(s *subject, t turn) error {
-				if s.Size.Bytes == 2 && t.round == 0 {
+			k, _, err := fake(t, Plan{Sizes: sizes(t, "1,2"), Samples: 5, Order: rounds.Sequential}, &fakeTaker{gone: c.gone, fails: func(s *subject, t rounds.Turn) error {
+				if s.Size.Bytes == 2 && t.Round == 0 {
 					return c.err
 				}
 				return nil
 			}})
-			var stopped *StoppedError
+			var stopped *rounds.StoppedError
 			if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &stopped) || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
