@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,9 +15,42 @@ import (
 
 	"couchgauge/gen"
 	"couchgauge/internal/couch"
+	"couchgauge/internal/servertest"
 
 	"golang.org/x/sync/errgroup"
 )
+
+// A multipart message without parts keeps CouchDB 3.5 waiting for 300 s, so
+// deleted documents must not travel as one.
+func TestDeletedDocumentsAreFilledWithoutMultipart(t *testing.T) {
+	proxy := servertest.CountingProxy(t, servertest.Reference(t).URL)
+	s, err := couch.Open(proxy.URL, couch.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const db = "deleted"
+	if err := s.Control().JSON(t.Context(), http.MethodPut, db, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	data := made(t, func(s *shape) {
+		s.count, s.deleted = 1, 0.3
+		s.attachment = gen.Attachment{Content: gen.Random, Seed: 1, Size: inlineMost + 1}
+	})
+	if _, err := fill(t.Context(), s, db, data, 0); err != nil {
+		t.Fatal(err)
+	}
+	streamed := map[string]bool{}
+	for _, r := range proxy.Requests() {
+		if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
+			streamed[path.Base(r.Target)] = true
+		}
+	}
+	for n := range data.docs {
+		if got := streamed[docID(0, n)+"?new_edits=false"]; got == data.isDeleted(n) {
+			t.Errorf("document %d, deleted %v: multipart %v", n, data.isDeleted(n), got)
+		}
+	}
+}
 
 // BenchmarkFill fills a database of the CouchDB that COUCHGAUGE_TEST_URL names,
 // and sends the same documents in prepared bodies by a plain loop over as many

@@ -50,6 +50,7 @@ func TestServers(t *testing.T) {
 		}},
 		{name: "attachments", plan: replicate.Plan{
 			Docs: []int64{10}, AttachmentSizes: must(replicate.ParseAttachmentSizes("3x1kB,100kB")), Conflicts: []int{1, 2},
+			Deleted: []float64{0, 0.3},
 		}},
 		{name: "functions", not: withoutFunctions, plan: replicate.Plan{
 			Docs: []int64{100}, Filters: filters("js:0.1", "view:0.1"),

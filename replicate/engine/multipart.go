@@ -94,7 +94,7 @@ func (c *copier) message(ctx context.Context, g message) error {
 	if len(atts) == 0 {
 		return c.pass(ctx, g.doc, &g.meta)
 	}
-	inline := !c.alone && length <= inlineBytes && packed <= inlinePacked
+	inline := length == 0 || !c.alone && length <= inlineBytes && packed <= inlinePacked
 	if packed > 0 && (inline || c.w.r.plainTarget()) {
 		if err := unpack(atts); err != nil {
 			return err
@@ -109,7 +109,8 @@ func (c *copier) message(ctx context.Context, g message) error {
 	return c.put(ctx, g.doc, &g.meta, atts)
 }
 
-// inline puts small attachments into the document.
+// inline puts small attachments into the document, and empty ones always:
+// CouchDB can wait 300 s for the content of a multipart message that has none.
 func (c *copier) inline(ctx context.Context, doc []byte, m *meta, all []attachment, atts []part) error {
 	data := make(map[string][]byte, len(atts))
 	for _, a := range atts {

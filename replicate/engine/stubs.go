@@ -24,6 +24,7 @@ func (c *copier) stubs(ctx context.Context, doc []byte) error {
 	}
 	known := m.known(c.v.ancestors)
 	var atts []part
+	var length int64
 	for _, a := range all {
 		if a.inline || a.revpos > 0 && a.revpos <= known {
 			continue
@@ -33,9 +34,13 @@ func (c *copier) stubs(ctx context.Context, doc []byte) error {
 		content := c.open(ctx, text(m.id), m.rev, a.name)
 		defer content.Close()
 		atts = append(atts, part{attachment: a, content: content})
+		length += a.length
 	}
-	if len(atts) == 0 {
+	switch {
+	case len(atts) == 0:
 		return c.pass(ctx, doc, &m)
+	case length == 0:
+		return c.inline(ctx, doc, &m, all, atts)
 	}
 	return c.put(ctx, withAttachments(doc, &m, all, atts, nil), &m, atts)
 }

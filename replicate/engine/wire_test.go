@@ -288,6 +288,50 @@ func TestTargetWithoutTheAttachmentItShouldHave(t *testing.T) {
 	same(t, s, a, s, b)
 }
 
+// CouchDB can wait 300 s for the content of a multipart message that has
+// none, so empty attachments travel in the document, whatever way it goes.
+func TestEmptyAttachmentsAreNotStreamed(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		source func(http.ResponseWriter, *http.Request, []byte) bool
+	}{
+		{"multipart", func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+			return strings.HasSuffix(r.URL.Path, "/_bulk_get") && refuse(w, 404, "not_found", "missing")
+		}},
+		{"stubs", func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+			if r.URL.Query().Has("open_revs") {
+				r.Header.Set("Accept", "application/json")
+			}
+			return strings.HasSuffix(r.URL.Path, "/_bulk_get") && refuse(w, 404, "not_found", "missing")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := reference(t)
+			a, b := s.create(), s.create()
+			empty := attached(1, map[string][]byte{"a.bin": {}, "b.txt": {}}, "application/octet-stream")
+			s.bulk(a, doc("x", 1, 0, empty), doc("y", 1, 0, ""))
+			refused := false
+			target := s.watch(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+				if refused || !strings.HasSuffix(r.URL.Path, "/_bulk_docs") || !bytes.Contains(body, []byte("a.bin")) {
+					return false
+				}
+				refused = true // so that it is copied alone, too
+				return refuse(w, 412, "missing_stub", "id:x, name:a.bin")
+			})
+			res := run(t, s.watch(c.source).peer(a), target.peer(b), engine.Options{})
+			if res.DocsWritten != 2 || res.DocWriteFailures != 0 || !refused {
+				t.Errorf("%+v, refused once: %v", res.Progress, refused)
+			}
+			for _, r := range target.all() {
+				if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
+					t.Errorf("%s %s is multipart", r.Method, r.Path)
+				}
+			}
+			same(t, s, a, s, b)
+		})
+	}
+}
+
 func TestWinningRevsOnly(t *testing.T) {
 	s := reference(t)
 	a, b := s.create(), s.create()
