@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,38 +16,6 @@ type Peer struct {
 	Header http.Header
 	// Client sends the requests; nil is a client made for replication.
 	Client *http.Client
-}
-
-// ParsePeer reads the source or target of a replication document: a URL, or
-// an object with url, headers and auth.basic (CouchDB documentation,
-// "Replicator Database").
-func ParsePeer(raw json.RawMessage) (Peer, error) {
-	var o struct {
-		URL     string            `json:"url"`
-		Headers map[string]string `json:"headers"`
-		Auth    struct {
-			Basic *struct{ Username, Password string } `json:"basic"`
-		} `json:"auth"`
-	}
-	if len(raw) > 0 && raw[0] == '"' {
-		if err := json.Unmarshal(raw, &o.URL); err != nil {
-			return Peer{}, fmt.Errorf("read the endpoint: %w", err)
-		}
-	} else if err := json.Unmarshal(raw, &o); err != nil {
-		return Peer{}, fmt.Errorf("read the endpoint: want a URL or an object with url: %w", err)
-	}
-	p := Peer{URL: o.URL, Header: http.Header{}}
-	for k, v := range o.Headers {
-		p.Header.Set(k, v)
-	}
-	base, err := p.clean()
-	if err != nil {
-		return Peer{}, err
-	}
-	if b := o.Auth.Basic; b != nil {
-		base.Header.Set("Authorization", basic(b.Username, b.Password))
-	}
-	return base, nil
 }
 
 // clean returns the peer with the URL's credentials moved to the header, and

@@ -90,26 +90,21 @@ func TestEverythingBetweenAllServers(t *testing.T) {
 			t.Errorf("without checkpoints the target lacks %d of %d", compared.MissingFound, compared.MissingChecked)
 		}
 		if source.Couch && target.Couch {
-			found := source.own1(a, target, b)
-			if found != 0 {
+			if found := source.own1(a, target, b).MissingFound; found != 0 {
 				t.Errorf("CouchDB's replicator finds %d revisions to copy afterwards", found)
 			}
 		}
 	})
 }
 
-// own1 runs the server's own replicator and returns its missing_found.
-func (s *server) own1(db string, target *server, tdb string) int64 {
+// own1 runs the server's own replicator and returns what it says it did.
+func (s *server) own1(db string, target *server, tdb string) engine.History {
 	s.t.Helper()
 	body, _ := json.Marshal(map[string]string{"source": s.base + "/" + db, "target": target.base + "/" + tdb})
-	var res struct {
-		History []struct {
-			Found int64 `json:"missing_found"`
-		}
-	}
+	var res struct{ History []engine.History }
 	s.do("POST", "_replicate", body, &res)
 	if len(res.History) == 0 {
 		s.t.Fatal("CouchDB's replicator did nothing at all")
 	}
-	return res.History[0].Found
+	return res.History[0]
 }

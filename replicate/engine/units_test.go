@@ -140,25 +140,45 @@ func TestParseOptions(t *testing.T) {
 	}
 }
 
-func TestParsePeer(t *testing.T) {
-	for _, c := range []struct{ name, raw, url, auth string }{
-		{"URL", `"http://h:1/db/"`, "http://h:1/db", ""},
-		{"user in the URL", `"http://u:p%40@h/db"`, "http://h/db", basic("u", "p@")},
-		{"path and escapes", `"https://h/prefix/a%2Fb?x=1"`, "https://h/prefix/a%2Fb", ""},
-		{"object", `{"url":"http://h/db","headers":{"authorization":"Bearer x"}}`, "http://h/db", "Bearer x"},
-		{"auth", `{"url":"http://a:b@h/db","auth":{"basic":{"username":"u","password":"p"}}}`, "http://h/db", basic("u", "p")},
+func TestPeer(t *testing.T) {
+	own := http.Header{"Authorization": {"Bearer x"}}
+	for _, c := range []struct {
+		name      string
+		peer      Peer
+		url, auth string
+	}{
+		{"URL", Peer{URL: "http://h:1/db/"}, "http://h:1/db", ""},
+		{"user in the URL", Peer{URL: "http://u:p%40@h/db"}, "http://h/db", basic("u", "p@")},
+		{"path and escapes", Peer{URL: "https://h/prefix/a%2Fb?x=1"}, "https://h/prefix/a%2Fb", ""},
+		{"header", Peer{URL: "http://h/db", Header: own}, "http://h/db", "Bearer x"},
+		{"header before the URL's user", Peer{URL: "http://a:b@h/db", Header: own}, "http://h/db", "Bearer x"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := ParsePeer(json.RawMessage(c.raw))
+			p, err := c.peer.clean()
 			if err != nil || p.URL != c.url || p.Header.Get("Authorization") != c.auth {
 				t.Errorf("%+v, %v", p, err)
 			}
 		})
 	}
-	for _, raw := range []string{`"db"`, `"http://h"`, `"ftp://h/db"`, `5`, `{}`, `"http://u:hunter2@h:x/db"`} {
-		if p, err := ParsePeer(json.RawMessage(raw)); err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: %+v, %v", raw, p, err)
-		}
+}
+
+// No request is sent: nobody listens where the good peer points to, and that
+// would be another error.
+func TestBadPeers(t *testing.T) {
+	good := Peer{URL: "http://127.0.0.1:1/db"}
+	for _, c := range []struct{ name, url string }{
+		{"nothing", ""}, {"a name", "db"}, {"no database", "http://h"}, {"only a slash", "http://u:hunter2@h/"},
+		{"another scheme", "ftp://u:hunter2@h/db"}, {"no host", "http:///db"}, {"no port", "http://u:hunter2@h:x/db"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bad := Peer{URL: c.url}
+			for side, r := range map[string]*Replication{"source": New(bad, good, Options{}), "target": New(good, bad, Options{})} {
+				_, err := r.Run(t.Context())
+				if err == nil || !strings.Contains(err.Error(), "read the endpoint") || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("as %s: %v", side, err)
+				}
+			}
+		})
 	}
 }
 
