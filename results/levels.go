@@ -9,7 +9,7 @@ import (
 // the order in which cells name them. "server" is one if there are several.
 func varied(rows []Row) []string {
 	var list []string
-	if slices.ContainsFunc(rows, func(r Row) bool { return r.Server != rows[0].Server }) {
+	if serversVary(rows) {
 		list = append(list, "server")
 	}
 	for _, r := range rows {
@@ -20,6 +20,21 @@ func varied(rows []Row) []string {
 		}
 	}
 	return list
+}
+
+// serversVary tells whether the rows are about several servers. A driver of
+// replications has a server of its own, which it names well enough.
+func serversVary(rows []Row) bool {
+	servers := map[string]string{} // by driver
+	for _, r := range rows {
+		driver := r.levelText("driver")
+		first, seen := servers[driver]
+		if seen && first != r.Server {
+			return true
+		}
+		servers[driver] = r.Server
+	}
+	return false
 }
 
 // constant lists the levels that all rows share.
