@@ -2,13 +2,14 @@ package servertest
 
 import (
 	"os"
+	"strings"
 	"testing"
 )
 
 // Server is one server under test.
 type Server struct {
 	Name      string // of its subtest
-	URL       string // base URL; credentials, if it wants any, in the userinfo
+	URL       string // base URL with its last slash; credentials, if it wants any, in the userinfo
 	Reference bool   // couchgauge's own
 	Couch     bool   // a real CouchDB
 	Pouch     bool   // PouchDB Server: facts 31, keep attachments to 10 MB
@@ -50,5 +51,5 @@ func fromEnvironment(t testing.TB, name, variable string) Server {
 	if url == "" {
 		t.Skipf("no CouchDB: %s is not set (http://admin:password@127.0.0.1:5984/)", variable)
 	}
-	return Server{Name: name, URL: url, Couch: true}
+	return Server{Name: name, URL: strings.TrimSuffix(url, "/") + "/", Couch: true}
 }
