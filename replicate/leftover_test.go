@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"testing"
 	"time"
 
+	"couchgauge/internal/couch"
 	"couchgauge/internal/servertest"
 	"couchgauge/replicate"
 )
@@ -19,7 +21,7 @@ func TestLeftoverJobs(t *testing.T) {
 		if s.Pouch {
 			t.Skip("PouchDB Server has no replicator database and no scheduler")
 		}
-		const run = "261130t215501k3f9qz"
+		run := couch.NewRunID(time.Now(), rand.New(rand.NewPCG(rand.Uint64(), 0)))
 		server := peer(t, s).Server
 		do := func(method, path string, in any) {
 			t.Helper()
