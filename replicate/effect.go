@@ -27,7 +27,32 @@ func (s *Session) effects(c cell) []string {
 			add("http_connections: 1 raised to 2")
 		}
 	}
+	for _, setting := range c.config {
+		section, key, _ := strings.Cut(setting.name, "/")
+		switch {
+		case c.here():
+			add("%s: no effect on couchgauge's own replicator", setting.name)
+		case section == "replicator" && !slices.Contains(replicatorKeys, key):
+			add("%s: no CouchDB is known to have this setting", setting.name)
+		}
+	}
 	return list
+}
+
+// replicatorKeys are the settings that CouchDB 3.5 has in [replicator]
+// (default.ini, and what its source reads), with those of older versions. A
+// misspelt one changes nothing, and would look as if the right one did not.
+var replicatorKeys = []string{
+	"auth_plugins", "cert_file", "checkpoint_interval", "cluster_quiet_period", "cluster_start_period",
+	"connection_close_interval", "connection_timeout", "db", "health_threshold", "http_connections",
+	"interval", "key_file", "max_churn", "max_document_id_length", "max_history", "max_jobs",
+	"max_replication_retry_count", "missing_doc_retry_msec", "password", "priority_coeff",
+	"request_timeout", "retries_per_request", "session_min_update_interval",
+	"session_refresh_interval_sec", "socket_options", "ssl_certificate_max_depth",
+	"ssl_trusted_certificates_file", "startup_jitter", "update_docs", "usage_coeff", "use_bulk_get",
+	"use_checkpoints", "valid_endpoint_protocols", "valid_endpoint_protocols_log",
+	"valid_proxy_protocols", "valid_socket_options", "verify_ssl_certificates",
+	"verify_ssl_certificates_log", "worker_batch_size", "worker_processes",
 }
 
 // honoured says whether an option has an effect on job i of a cell.

@@ -28,12 +28,12 @@ type option struct {
 // options lists the fields that a job may be given (fact 22; CouchDB docs,
 // "Replication Settings"). Those that couchgauge has a flag for are absent.
 var options = []option{
-	{"worker_processes", parseCount},
-	{"worker_batch_size", parseCount},
-	{"http_connections", parseCount},
-	{"connection_timeout", parseCount},  // ms
-	{"retries_per_request", parseCount}, //
-	{"checkpoint_interval", parseCount}, // ms
+	{"worker_processes", parsePositive}, // CouchDB takes 0, and then waits for ever
+	{"worker_batch_size", parsePositive},
+	{"http_connections", parsePositive},
+	{"connection_timeout", parsePositive}, // ms
+	{"retries_per_request", parseCount},
+	{"checkpoint_interval", parsePositive}, // ms
 	{"use_checkpoints", parseBool},
 	{"use_bulk_get", parseBool},
 	{"winning_revs_only", parseBool},
@@ -108,6 +108,14 @@ func parseCount(s string) (any, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 {
 		return nil, fmt.Errorf("%q is no whole number of 0 or more", s)
+	}
+	return n, nil
+}
+
+func parsePositive(s string) (any, error) {
+	n, err := parseCount(s)
+	if err != nil || n == int64(0) {
+		return nil, fmt.Errorf("%q is no whole number of 1 or more", s)
 	}
 	return n, nil
 }

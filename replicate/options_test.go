@@ -19,6 +19,8 @@ func TestParseSet(t *testing.T) {
 		{"since_seq=now", []any{"now"}, ""},
 		{"worker_processes=many", nil, "no whole number"},
 		{"worker_processes=-1", nil, "no whole number"},
+		{"worker_processes=0", nil, "of 1 or more"},
+		{"retries_per_request=0", []any{int64(0)}, ""},
 		{"use_bulk_get=1", nil, "neither true nor false"},
 		{"continuous=true", nil, "--continuous"},
 		{"doc_ids=a", nil, "--filter"},

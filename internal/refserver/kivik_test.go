@@ -31,6 +31,15 @@ var kivikNeeded = []string{
 func TestKivik(t *testing.T) {
 	suite := buildKivikSuite(t)
 	results := runKivikSuite(t, suite, kivikServer(t))
+	// kivik writes two revisions without a pause and wants both in a continuous
+	// feed, which CouchDB does not promise: a busy machine has time for one.
+	for range 2 {
+		if !slices.ContainsFunc(leafFailures(results), func(name string) bool { return strings.HasPrefix(name, "Changes/Continuous/") }) {
+			break
+		}
+		t.Log("the continuous feed passed over a revision: the suite runs again")
+		results = runKivikSuite(t, suite, kivikServer(t))
+	}
 
 	for _, group := range kivikNeeded {
 		if r := results[group]; r.verdict != "PASS" {
