@@ -16,17 +16,17 @@ type Options struct {
 type format struct {
 	name  string
 	doc   string
-	print func(w io.Writer, s *Summary, o Options) error
+	print func(w io.Writer, list []*Summary, o Options) error
 	check func(cells []Cell) error // whether it can show them; nil = any
 }
 
 var formats = []format{
-	{"text", "tables for a terminal", printText, nil},
-	{"markdown", "the same for an issue on GitHub", printMarkdown, nil},
+	{"text", "tables for a terminal", each(printText, "\n"), nil},
+	{"markdown", "the same for an issue on GitHub", each(printMarkdown, "\n"), nil},
 	{"csv", "one line a row, comma separated", printCSV, nil},
 	{"tsv", "the same, tab separated", printTSV, nil},
-	{"json", "the run, its rows and warnings as one JSON object", printJSON, nil},
-	{"classic", "n raw base64 multipart encode decode, as the script of 2011 printed them", printClassic, checkClassic},
+	{"json", "the run, its rows and warnings as one JSON object; of several an array of them", printJSON, nil},
+	{"classic", "n raw base64 multipart encode decode, as the script of 2011 printed them", each(printClassic, ""), checkClassic},
 }
 
 // Formats names the formats that Print knows.
@@ -59,15 +59,45 @@ func CheckFormat(name string, cells []Cell) error {
 
 // Print writes a summary in the named format.
 func Print(w io.Writer, name string, s *Summary, o Options) error {
-	f, err := formatFor(name, s.cells())
-	if err != nil {
-		return err
+	return PrintAll(w, name, []*Summary{s}, o)
+}
+
+// PrintAll writes summaries in the named format: CSV and TSV as one table,
+// JSON as one array unless there is one summary only, others one after
+// another.
+func PrintAll(w io.Writer, name string, list []*Summary, o Options) error {
+	var f *format
+	for _, s := range list {
+		var err error
+		if f, err = formatFor(name, s.cells()); err != nil {
+			return err
+		}
+	}
+	if f == nil {
+		return nil
 	}
 	if o.Width <= 0 {
 		o.Width = 80
 	}
-	if err := f.print(w, s, o); err != nil {
+	if err := f.print(w, list, o); err != nil {
 		return fmt.Errorf("print the tables as %s: %w", name, err)
 	}
 	return nil
+}
+
+// each prints summaries one after another, with a text between them.
+func each(print func(w io.Writer, s *Summary, o Options) error, between string) func(io.Writer, []*Summary, Options) error {
+	return func(w io.Writer, list []*Summary, o Options) error {
+		for i, s := range list {
+			if i > 0 {
+				if _, err := io.WriteString(w, between); err != nil {
+					return err
+				}
+			}
+			if err := print(w, s, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }

@@ -19,26 +19,42 @@ type jsonRun struct {
 	Error   string     `json:"error,omitempty"`
 }
 
-func printJSON(w io.Writer, s *Summary, _ Options) error {
+// jsonSummary is a summary as a JSON document.
+type jsonSummary struct {
+	Run      jsonRun   `json:"run"`
+	Rows     []Row     `json:"rows"`
+	Warnings []Warning `json:"warnings"`
+}
+
+// printJSON prints one value: the document of one summary, or an array of
+// those of several.
+func printJSON(w io.Writer, list []*Summary, _ Options) error {
+	var all []jsonSummary
+	for _, s := range list {
+		all = append(all, newJSONSummary(s))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if len(all) == 1 {
+		return enc.Encode(all[0])
+	}
+	return enc.Encode(all)
+}
+
+func newJSONSummary(s *Summary) jsonSummary {
 	run := jsonRun{Run: &s.Run, Partial: s.Partial}
 	if s.End != nil {
 		run.Ended, run.Reason, run.Error = &s.End.At, s.End.Reason, s.End.Error
 	}
-	all := struct {
-		Run      jsonRun   `json:"run"`
-		Rows     []Row     `json:"rows"`
-		Warnings []Warning `json:"warnings"`
-	}{run, s.Rows, s.Warnings}
+	all := jsonSummary{run, s.Rows, s.Warnings}
 	if all.Rows == nil {
 		all.Rows = []Row{}
 	}
 	if all.Warnings == nil {
 		all.Warnings = []Warning{}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(all)
+	return all
 }
 
 // MarshalJSON writes the row flat: its columns in their order, numbers plain,

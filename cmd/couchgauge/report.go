@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"couchgauge/results"
@@ -15,13 +14,15 @@ func newReport() *cobra.Command {
 		Use:   "report RECORDING...",
 		Short: "Print the tables of recordings again, in any format",
 		Example: `  couchgauge report run.jsonl.zst
-  couchgauge report --format markdown run.jsonl.zst`,
+  couchgauge report --format markdown run.jsonl.zst
+  couchgauge report --format csv before.jsonl.zst after.jsonl.zst`,
 		Args: needs("the file of a recording", cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFormat(format, nil); err != nil {
 				return err
 			}
-			for i, path := range args {
+			var list []*results.Summary
+			for _, path := range args {
 				s, err := summarize(path)
 				if err != nil {
 					return err
@@ -29,14 +30,9 @@ func newReport() *cobra.Command {
 				if s.Partial {
 					warn(cmd.ErrOrStderr(), "%s is partial: the run did not come to its end", path)
 				}
-				if i > 0 && (format == "text" || format == "markdown") {
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				if err := results.Print(cmd.OutOrStdout(), format, s, results.Options{}); err != nil {
-					return err
-				}
+				list = append(list, s)
 			}
-			return nil
+			return results.PrintAll(cmd.OutOrStdout(), format, list, results.Options{})
 		},
 	}
 	addFormat(cmd, &format)
