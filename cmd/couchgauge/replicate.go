@@ -38,6 +38,9 @@ one, both are on that server.`,
 			if err != nil {
 				return err
 			}
+			if err := flags.contradictions(cmd.Flags().Changed); err != nil {
+				return err
+			}
 			if err := errors.Join(checkFormat(flags.format, plan.Cells()), checkRecording(flags.file)); err != nil {
 				return err
 			}
