@@ -14,9 +14,16 @@ func (c cell) payload() int64 {
 }
 
 // moves is how many times the documents of a source are written to a target.
-func (l layout) moves() int {
+func (l layout) moves() int { return l.movesTo(false) + l.movesTo(true) }
+
+// movesTo is how many of them are to databases on one side: the source's
+// server, or the target's.
+func (l layout) movesTo(remote bool) int {
 	n := 0
 	for i, origins := range l.origins() {
+		if l.databases[i].remote != remote {
+			continue
+		}
 		n += len(origins)
 		if l.databases[i].filled {
 			n--
@@ -27,24 +34,39 @@ func (l layout) moves() int {
 
 // Bytes is about what the plan writes to servers, filling included.
 func (p Plan) Bytes() int64 {
+	source, target := p.BytesBySide()
+	return source + target
+}
+
+// BytesBySide is about what the plan writes to the source's server and to the
+// target's, filling included.
+func (p Plan) BytesBySide() (source, target int64) {
 	p = p.withDefaults()
-	samples := int64(p.Samples + p.Warmup)
-	var total int64
 	grid := p.grid()
 	for _, s := range shapesOf(grid) {
-		total += s.written() * int64(p.sources(grid, s))
+		source += s.written() * int64(p.sources(grid, s))
 	}
+	samples := int64(p.Samples + p.Warmup)
 	for _, c := range grid {
-		each := c.payload()
-		if p.renewed(c) {
-			each += c.shape.written() * int64(c.layout.filled())
-		}
-		if p.continuous() {
-			each += int64(p.Rate*p.For.Seconds()) * c.shape.size() * int64(1+len(c.layout.targets()))
-		}
-		total += each * samples
+		source += p.sampleBytes(c, false) * samples
+		target += p.sampleBytes(c, true) * samples
 	}
-	return total
+	return source, target
+}
+
+// sampleBytes is about what a sample writes to one side: the source's server,
+// or the target's.
+func (p Plan) sampleBytes(c cell, remote bool) int64 {
+	l := c.layout
+	bytes := int64(float64(c.payload()) * float64(l.movesTo(remote)) / float64(l.moves()))
+	if p.renewed(c) {
+		bytes += c.shape.written() * int64(l.filledAt(remote))
+	}
+	if p.continuous() {
+		written := int64(p.Rate*p.For.Seconds()) * c.shape.size()
+		bytes += written*int64(l.filledAt(remote))/int64(l.filled()) + written*int64(l.targetsAt(remote))
+	}
+	return bytes
 }
 
 // renewed says whether the cell's sources are filled anew for every sample,
@@ -65,10 +87,24 @@ func (p Plan) sources(grid []cell, s shape) int {
 }
 
 // filled counts the databases that hold documents before the first job.
-func (l layout) filled() int {
+func (l layout) filled() int { return l.filledAt(false) + l.filledAt(true) }
+
+// filledAt counts those of them on one side.
+func (l layout) filledAt(remote bool) int {
 	n := 0
 	for _, d := range l.databases {
-		if d.filled {
+		if d.filled && d.remote == remote {
+			n++
+		}
+	}
+	return n
+}
+
+// targetsAt counts the databases on one side that jobs write to.
+func (l layout) targetsAt(remote bool) int {
+	n := 0
+	for _, i := range l.targets() {
+		if l.databases[i].remote == remote {
 			n++
 		}
 	}

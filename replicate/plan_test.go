@@ -48,6 +48,35 @@ func TestCells(t *testing.T) {
 	}
 }
 
+// What is written where a database is filled, and where one is replicated to.
+func TestBytesBySide(t *testing.T) {
+	const docs, docBytes = 100, 1000
+	filled := Plan{Docs: []int64{docs}}.withDefaults().grid()[0].shape.written()
+	const payload = docs * docBytes
+	for _, tt := range []struct {
+		name           string
+		plan           Plan
+		source, target int64
+	}{
+		{"1-1", Plan{}, filled, 3 * payload},
+		{"n-1", Plan{Topologies: []string{"n-1"}}, 2 * filled, 3 * 2 * payload},
+		{"chain of 3", Plan{Topologies: []string{"chain"}, N: []int{3}}, filled + 3*payload, 3 * payload},
+		{"all of 2, filled on both sides for each sample", Plan{Topologies: []string{"all"}}, 3 * (filled + payload), 3 * (filled + payload)},
+		{"continuous, 20 more", Plan{Rate: 10, For: 2 * time.Second}, 3 * (filled + 20*docBytes), 3 * (payload + 20*docBytes)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.plan.Docs, tt.plan.Samples, tt.plan.Warmup = []int64{docs}, 2, 1
+			source, target := tt.plan.BytesBySide()
+			if source != tt.source || target != tt.target {
+				t.Errorf("%d bytes to the source and %d to the target, want %d and %d", source, target, tt.source, tt.target)
+			}
+			if all := tt.plan.Bytes(); all != source+target {
+				t.Errorf("%d bytes in all, not their sum", all)
+			}
+		})
+	}
+}
+
 func TestCheck(t *testing.T) {
 	ok := Plan{Samples: 1}
 	for _, c := range []struct {

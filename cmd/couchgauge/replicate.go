@@ -26,6 +26,7 @@ chosen settings, and verify every leaf revision that arrived. Every flag whose
 value can be a list is varied: the cells are the product of all lists. Every
 sample has fresh target databases.
 
+SOURCE and TARGET are servers: couchgauge makes databases of its own on both.
 Without a URL both sides are on the reference server inside this binary; with
 one, both are on that server.`,
 		Example: `  couchgauge replicate
@@ -59,6 +60,16 @@ type peers struct {
 	source, target replicate.Peer
 	replicator     *replicate.Peer // nil unless a third server runs the jobs
 	servers        []results.Server
+}
+
+// writes says how much a plan writes to which servers.
+func (p peers) writes(plan replicate.Plan) string {
+	source, target := plan.BytesBySide()
+	from, to := p.source.Server.URL(), p.target.Server.URL()
+	if from == to {
+		return fmt.Sprintf("%s to write to %s", gen.RoundBytes(source+target), to)
+	}
+	return fmt.Sprintf("%s to write to %s and %s to %s", gen.RoundBytes(source), from, gen.RoundBytes(target), to)
 }
 
 // runReplicate takes the samples of plan between the servers that args name.
@@ -107,9 +118,8 @@ func runReplicate(cmd *cobra.Command, args []string, plan replicate.Plan, flags 
 		return err
 	}
 	sink.Sink = s
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s and %s of each, about %s to write to %s\n",
-		count(len(prepared.Cells()), "cell"), count(plan.Samples, "sample"), count(plan.Warmup, "warm-up"),
-		gen.RoundBytes(plan.Bytes()), p.target.Server.URL())
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s and %s of each, about %s\n",
+		count(len(prepared.Cells()), "cell"), count(plan.Samples, "sample"), count(plan.Warmup, "warm-up"), p.writes(plan))
 	done := showDocuments(cmd.ErrOrStderr(), &progress)
 	_, runErr := prepared.Measure(ctx)
 	done()

@@ -77,9 +77,9 @@ func (s *testServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// startServer starts a reference server for the script and sets $SERVER, and
-// $LOGIN with the credentials in it. "server hold" never finishes reading large
-// uploads.
+// startServer starts a reference server for the script and sets $SERVER, $LOGIN
+// with the credentials in it, and $ALIAS, the same by another name. "server
+// hold" never finishes reading large uploads.
 func startServer(ts *testscript.TestScript, neg bool, args []string) {
 	dir := ts.MkAbs("data")
 	ref, err := refserver.New(refserver.Options{Dir: dir, NoFsync: true, Admin: "admin", Password: "s3cret!word"})
@@ -100,6 +100,7 @@ func startServer(ts *testscript.TestScript, neg bool, args []string) {
 	host := strings.TrimPrefix(h.URL, "http://")
 	ts.Setenv("SERVER", "http://"+host)
 	ts.Setenv("LOGIN", "http://admin:s3cret%21word@"+host)
+	ts.Setenv("ALIAS", "http://admin:s3cret%21word@"+strings.Replace(host, "127.0.0.1", "localhost", 1))
 	servers.Store(ts.Getenv("WORK"), s)
 }
 
