@@ -35,9 +35,16 @@ theirs: name one run with --run, or look first with --dry-run.`,
 			if _, err := server.Hello(ctx); err != nil {
 				return err
 			}
-			c := cleaner{server: server, run: run, dryRun: dryRun,
-				say: func(format string, a ...any) { fmt.Fprintf(cmd.OutOrStdout(), format+"\n", a...) }}
-			return errors.Join(c.jobs(ctx, replicatorDB), c.databases(ctx), c.settings(ctx), c.recordings())
+			said := false
+			c := cleaner{server: server, run: run, dryRun: dryRun, say: func(format string, a ...any) {
+				said = true
+				fmt.Fprintf(cmd.OutOrStdout(), format+"\n", a...)
+			}}
+			err = errors.Join(c.jobs(ctx, replicatorDB), c.databases(ctx), c.settings(ctx), c.recordings())
+			if err == nil && !said {
+				c.say("nothing of run %s at %s", run, server.URL())
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&run, "run", "", "only what the run with this id left")
@@ -101,9 +108,11 @@ func (c cleaner) databases(ctx context.Context) error {
 		c.say("deleted %s", name)
 		deleted++
 	}
-	if !c.dryRun {
+	switch {
+	case found == 0 && c.run != "": // there may be more of it than databases
+	case !c.dryRun:
 		c.say("%s deleted at %s", count(deleted, "database"), c.server.URL())
-	} else if found == 0 {
+	case found == 0:
 		c.say("no database to delete at %s", c.server.URL())
 	}
 	return errors.Join(errs...)
@@ -149,7 +158,11 @@ func (c cleaner) recordings() error {
 		if err != nil || !c.measured(&s.Run) {
 			continue // another server's, or one that has just begun
 		}
-		c.say("what run %s measured until it ended: couchgauge report %s (remove the file when done)", s.Run.ID, path)
+		until := "ended"
+		if s.End == nil {
+			until = "was killed"
+		}
+		c.say("what run %s measured until it %s: couchgauge report %s (remove the file when done)", s.Run.ID, until, path)
 	}
 	return nil
 }
