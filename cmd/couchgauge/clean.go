@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"couchgauge/internal/couch"
 	"couchgauge/replicate"
@@ -129,6 +130,9 @@ func (c cleaner) settings(ctx context.Context) error {
 	}
 	var errs []error
 	for _, j := range journals {
+		if c.run != "" && !strings.HasPrefix(filepath.Base(j.Path()), c.run+"-") {
+			continue
+		}
 		if c.dryRun {
 			c.say("would restore the settings in %s", j.Path())
 			continue
