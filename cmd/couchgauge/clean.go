@@ -33,7 +33,7 @@ theirs: name one run with --run, or look first with --dry-run.`,
 			if err != nil {
 				return err
 			}
-			if _, err := server.Hello(ctx); err != nil {
+			if _, err := hello(ctx, server); err != nil {
 				return err
 			}
 			said := false

@@ -160,7 +160,7 @@ func (r *replicateFlags) meet(ctx context.Context, urls []string, runID string) 
 		met = append(met, p.replicator)
 	}
 	for _, peer := range met {
-		if _, err := peer.Server.Hello(ctx); err != nil {
+		if _, err := hello(ctx, peer.Server); err != nil {
 			return p, err
 		}
 	}

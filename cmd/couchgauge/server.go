@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"net"
+	"net/url"
 	"os"
 	"time"
 
@@ -23,6 +26,33 @@ func openServer(url string, idle time.Duration) (*couch.Server, error) {
 		return nil, usagef("%w", err)
 	}
 	return s, nil
+}
+
+// hello asks a server for its welcome. Where something else answers, and the
+// URL without its last segment is a server's, the user has named a database.
+func hello(ctx context.Context, s *couch.Server) (*couch.Welcome, error) {
+	w, err := s.Hello(ctx)
+	var unreachable *couch.UnreachableError
+	var network net.Error
+	if !errors.As(err, &unreachable) || errors.As(err, &network) {
+		return w, err
+	}
+	u, perr := url.Parse(s.URL())
+	if perr != nil || u.Path == "" {
+		return w, err
+	}
+	user, password := s.Credentials()
+	above, perr := couch.Open(u.JoinPath("..").String(), couch.Options{
+		User: user, Password: password, UserAgent: "couchgauge/" + versionString(),
+	})
+	if perr != nil {
+		return w, err
+	}
+	if _, perr := above.Hello(ctx); perr != nil {
+		return w, err
+	}
+	return nil, usagef("%s is not a server's URL, but %s is: give that one, without a database",
+		s.URL(), above.URL())
 }
 
 // target is the server of args, or the reference server started for it. The

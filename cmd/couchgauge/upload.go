@@ -76,7 +76,7 @@ func runUpload(cmd *cobra.Command, args []string, plan upload.Plan, flags upload
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	welcome, err := server.Hello(ctx)
+	welcome, err := hello(ctx, server)
 	if err != nil {
 		return err
 	}
