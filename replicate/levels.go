@@ -44,10 +44,11 @@ func (s shape) levels(p Plan) []results.Level {
 		number("docs", strconv.FormatInt(s.docs, 10), s.docs),
 		number("doc_bytes", p.sizeText(s.size()), s.size()),
 	}
+	if len(p.Attachments) > 1 || s.count > 0 {
+		levels = append(levels, number("attachments", strconv.Itoa(s.count), int64(s.count)))
+	}
 	if s.count > 0 {
-		levels = append(levels,
-			number("attachments", strconv.Itoa(s.count), int64(s.count)),
-			number("attachment_bytes", p.sizeText(s.attachment.Size), s.attachment.Size))
+		levels = append(levels, number("attachment_bytes", p.sizeText(s.attachment.Size), s.attachment.Size))
 	}
 	if len(p.Revs) > 1 || s.revs > 1 {
 		levels = append(levels, number("revs", strconv.Itoa(s.revs), int64(s.revs)))

@@ -52,17 +52,21 @@ const (
 // removed.
 func findOutliers(s *Summary) []string {
 	count := func(r *Row) float64 { return float64(outliers(r.times)) }
-	rows := s.where(func(r *Row) bool { return count(r) > 0 })
+	rows := s.where(func(r *Row) bool { return !r.isFill() && count(r) > 0 })
 	if len(rows) == 0 {
 		return nil
 	}
 	samples := 0
-	for i := range s.Rows {
-		samples += len(s.Rows[i].times)
+	for _, r := range measured(s.Rows) {
+		samples += len(r.times)
 	}
-	worst := highest(rows, func(r *Row) float64 { return r.Max / r.Median })
-	return []string{fmt.Sprintf("%.0f of %s are outliers (slowest: %s, %s times its median): something else happened then; medians bear it, max_s and p95_s do not",
-		total(rows, count), plural(samples, "sample"), s.names([]*Row{worst}), digits(worst.Max/worst.Median))}
+	worst := highest(rows, func(r *Row) float64 { return max(r.Max-r.Median, r.Median-r.Min) / r.Median })
+	which, off := "slowest", worst.Max/worst.Median
+	if worst.Median-worst.Min > worst.Max-worst.Median {
+		which, off = "fastest", worst.Min/worst.Median
+	}
+	return []string{fmt.Sprintf("%.0f of %s are outliers (%s: %s, %s times its median): something else happened then; medians bear it, max_s and p95_s do not",
+		total(rows, count), plural(samples, "sample"), which, s.names([]*Row{worst}), digits(off))}
 }
 
 // outliers counts values whose modified z-score is 0.6745·|x-median|/MAD.

@@ -1,6 +1,9 @@
 package results
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // fillDriver is the driver of rows that tell of filling the sources. They
 // stand in every format, but nothing is compared with them.
@@ -33,7 +36,7 @@ func fillNotes(fills []Row) []string {
 		r := &fills[i]
 		name := "source filled"
 		if shape := varied(fills); len(shape) > 0 {
-			name += ", " + r.name(shape)
+			name += ", " + strings.TrimPrefix(r.name(shape), fillDriver+" ")
 		}
 		text := name + ": " + suffix(r.levelText("docs"), " docs in ")
 		if len(r.times) == 0 {

@@ -58,10 +58,10 @@ func details(s *Summary) []headLine {
 // takenText counts the samples that were taken, and says if they are not all.
 func takenText(s *Summary) string {
 	samples, failed, verified := 0, 0, 0
-	for i := range s.Rows {
-		samples += s.Rows[i].Samples
-		failed += s.Rows[i].Failed
-		verified += s.Rows[i].Verified
+	for _, r := range measured(s.Rows) {
+		samples += r.Samples
+		failed += r.Failed
+		verified += r.Verified
 	}
 	text := fmt.Sprintf("%s, %d failed, %d verified", plural(samples, "sample"), failed, verified)
 	if s.End != nil {

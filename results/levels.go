@@ -79,7 +79,7 @@ func (r *Row) name(varied []string) string {
 		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
-		parts = []string{join(" ", r.levelText("method"), r.levelText("size_bytes"))}
+		parts = []string{join(" ", r.levelText("method"), r.levelText("size_bytes"), r.levelText("driver"), r.levelText("topology"))}
 	}
 	return strings.Join(parts, " ")
 }

@@ -59,7 +59,10 @@ func listSection(s *Summary) section {
 		return rows[i].medianText(unit(i)) + " " + unit(i).name
 	})
 	sec.wide.add(gridColumn{group: "median", head: "±"}, func(i int) string { return rows[i].spreadText() })
-	sec.wide.add(gridColumn{group: "median", head: "times"}, func(i int) string { return rows[i].timesText() })
+	compared := slices.ContainsFunc(rows, func(r Row) bool { return !r.IsBaseline() && r.timesText() != "" })
+	if compared { // else each row would say 1x, as if it took as long as the others
+		sec.wide.add(gridColumn{group: "median", head: "times"}, func(i int) string { return rows[i].timesText() })
+	}
 	if slices.ContainsFunc(rows, func(r Row) bool { return r.timesRange() != "" }) {
 		sec.wide.add(gridColumn{group: "median", head: "from-to"}, func(i int) string { return rows[i].timesRange() })
 		sec.legend += "; from-to: its 95 % interval"
@@ -68,13 +71,15 @@ func listSection(s *Summary) section {
 	sec.dense = func(strong func(string) string) *grid {
 		g := names()
 		g.add(gridColumn{head: "time"}, func(i int) string { return rows[i].denseText(unit(i), strong) })
-		g.add(gridColumn{head: "times"}, func(i int) string {
-			return strings.TrimSuffix(rows[i].timesText()+"\n"+rows[i].timesRange(), "\n")
-		})
+		if compared {
+			g.add(gridColumn{head: "times"}, func(i int) string {
+				return strings.TrimSuffix(rows[i].timesText()+"\n"+rows[i].timesRange(), "\n")
+			})
+		}
 		addFigures(g, rows, factors)
 		return g
 	}
-	sec.notes = fillNotes(fills)
+	sec.notes = append(listVerdicts(rows, factors), fillNotes(fills)...)
 	return sec
 }
 

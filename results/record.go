@@ -52,7 +52,7 @@ type Client struct {
 // Server is one measured server as it described itself. What it would not
 // tell is "unknown (…)" with the reason.
 type Server struct {
-	Role        string            `json:"role"`    // "server", "source", "target", "replicator"
+	Role        string            `json:"role"`    // "server", "source", "target", "both sides", "replicator"
 	URL         string            `json:"url"`     // without credentials
 	Welcome     json.RawMessage   `json:"welcome"` // verbatim
 	Header      string            `json:"server_header"`

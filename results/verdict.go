@@ -28,7 +28,7 @@ func (p *pivot) methodVerdicts() []string {
 		if len(p.factors) > 1 {
 			at += " " + rows[0].name(p.factors[1:])
 		}
-		verdicts = append(verdicts, fastest(rows, at))
+		verdicts = append(verdicts, fastest(rows, "method", at, func(r *Row) string { return r.levelText("method") }))
 	}
 	if len(verdicts) > maxVerdicts {
 		return nil
@@ -36,28 +36,63 @@ func (p *pivot) methodVerdicts() []string {
 	return verdicts
 }
 
-// fastest compares rows of different methods.
-func fastest(rows []*Row, at string) string {
+// listVerdicts say which row is fastest of those that are compared with each
+// other, and by how much. Rows with too few samples for that have no verdict.
+func listVerdicts(rows []Row, factors []string) []string {
+	groups := map[int][]*Row{} // by baseline
+	var order []int
+	for i := range rows {
+		r := &rows[i]
+		if len(r.times) < minInterval {
+			continue
+		}
+		if len(groups[r.Cell.Baseline]) == 0 {
+			order = append(order, r.Cell.Baseline)
+		}
+		groups[r.Cell.Baseline] = append(groups[r.Cell.Baseline], r)
+	}
+	order = slices.DeleteFunc(order, func(b int) bool { return len(groups[b]) < 2 })
+	if len(order) > maxVerdicts {
+		return nil
+	}
+	var verdicts []string
+	for _, b := range order {
+		group := groups[b]
+		shared := slices.DeleteFunc(slices.Clone(factors), func(f string) bool {
+			return slices.ContainsFunc(group, func(r *Row) bool { return r.levelText(f) != group[0].levelText(f) })
+		})
+		own := slices.DeleteFunc(slices.Clone(factors), func(f string) bool { return slices.Contains(shared, f) })
+		at := ""
+		if len(shared) > 0 {
+			at = group[0].name(shared)
+		}
+		verdicts = append(verdicts, fastest(group, "row", at, func(r *Row) string { return r.name(own) }))
+	}
+	return verdicts
+}
+
+// fastest compares rows that differ by what name tells of them; kind is what
+// they are, at what they share.
+func fastest(rows []*Row, kind, at string, name func(*Row) string) string {
 	first := highest(rows, func(r *Row) float64 { return -r.Median })
-	best, slower, unknown := []string{first.levelText("method")}, []string(nil), []string(nil)
+	best, slower, unknown := []string{name(first)}, []string(nil), []string(nil)
 	for _, r := range rows {
 		if r == first {
 			continue
 		}
-		method := r.levelText("method")
 		switch d := differ(r, first); {
 		case !d.known:
-			unknown = append(unknown, method+" "+factor(d.ratio)+"?")
+			unknown = append(unknown, name(r)+" "+factor(d.ratio)+"?")
 		case !d.real:
-			best = append(best, method)
+			best = append(best, name(r))
 		default:
-			slower = append(slower, method+" takes "+d.text())
+			slower = append(slower, name(r)+" takes "+d.text())
 		}
 	}
-	text := "fastest at " + at + ": " + strings.Join(best, ", ")
+	text := join(" ", "fastest", label("at ", at)) + ": " + strings.Join(best, ", ")
 	switch {
 	case len(best) == len(rows):
-		text = "at " + at + " no method is faster than another above the noise: " + strings.Join(best, ", ")
+		text = join(" ", label("at ", at), "no "+kind+" is faster than another above the noise") + ": " + strings.Join(best, ", ")
 	case len(best) > 1:
 		text += " (no difference above the noise between them)"
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -60,5 +61,29 @@ func TestFactorVerdicts(t *testing.T) {
 				t.Errorf("got %q\nwant %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// Replications have a verdict for those that are compared with each other, and
+// rows that are compared with none have neither that nor a "1x".
+func TestListVerdicts(t *testing.T) {
+	row := func(id, baseline int, docs, driver string, seconds float64, n int) Row {
+		r := Row{Cell: Cell{ID: id, Baseline: baseline, Levels: []Level{{Factor: "docs", Text: docs}, {Factor: "driver", Text: driver}}}}
+		for i := range n {
+			r.times = append(r.times, seconds*(1+float64(i)/1000))
+		}
+		r.Median = median(r.times)
+		return r
+	}
+	rows := []Row{
+		row(0, 0, "10", "replicate", 2, 6), row(1, 0, "10", "couchgauge", 1, 6),
+		row(2, 2, "20", "replicate", 4, 6), row(3, 2, "20", "couchgauge", 1, 5),
+	}
+	got := listVerdicts(rows, []string{"docs", "driver"})
+	if len(got) != 1 || !strings.HasPrefix(got[0], "fastest at docs=10: couchgauge; replicate takes 2.00x") {
+		t.Errorf("%q, want one line, of the 10 documents", got)
+	}
+	if got := listVerdicts(rows[1:3], []string{"docs", "driver"}); got != nil {
+		t.Errorf("rows that are not compared have the verdict %q", got)
 	}
 }

@@ -141,7 +141,7 @@ func (r *replicateFlags) meet(ctx context.Context, urls []string, runID string) 
 	if r.targetAs != "" {
 		p.target.As = r.targetAs
 	}
-	roles := []string{"source and target"}
+	roles := []string{"both sides"}
 	met := []*replicate.Peer{&p.source}
 	if len(urls) == 2 {
 		if p.target, err = r.peer(urls[1], r.targetAs); err != nil {
