@@ -46,7 +46,7 @@ var elsewhere = map[string]string{
 	"continuous":           "use --continuous",
 	"cancel":               "couchgauge ends its jobs itself",
 	"create_target":        "targets are created for every sample",
-	"create_target_params": "use --q and --n: targets are created for every sample",
+	"create_target_params": "use --q and --copies: targets are created for every sample",
 	"filter":               "use --filter",
 	"query_params":         "use --filter",
 	"doc_ids":              "use --filter doc_ids:…",

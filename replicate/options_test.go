@@ -23,6 +23,7 @@ func TestParseSet(t *testing.T) {
 		{"retries_per_request=0", []any{int64(0)}, ""},
 		{"use_bulk_get=1", nil, "neither true nor false"},
 		{"continuous=true", nil, "--continuous"},
+		{"create_target_params=x", nil, "--copies"},
 		{"doc_ids=a", nil, "--filter"},
 		{"worker_procs=1", nil, "use one of worker_processes, worker_batch_size"},
 		{"worker_processes", nil, "write option=value"},

@@ -75,7 +75,7 @@ var columns = []Column{
 	{"encode_s", "s", fromMedian, upload, "the client's own cost of base64-encoding the attachment, measured apart"},
 	{"decode_s", "s", fromMedian, upload, "the same for decoding"},
 
-	{"driver", "text", fromLevel, replicate, "what replicates: replicate, replicator, couchgauge"},
+	{"driver", "text", fromLevel, replicate, "what replicates: replicate, replicator, couchgauge; fill is the filling of the sources, which is compared with nothing"},
 	{"topology", "text", fromLevel, replicate, "which databases replicate to which"},
 	{"docs", "1", fromLevel, replicate, "documents at the source"},
 	{"doc_bytes", "B", fromLevel, replicate, "size of one document's JSON"},
@@ -112,7 +112,7 @@ var columns = []Column{
 	{"read_wait_in_s", "s", fromMiddle, replicate, "waiting for something to do"},
 	{"read_wait_out_s", "s", fromMiddle, replicate, "waiting for the next stage: the target is the slow side"},
 	{"write_s", "s", fromMiddle, replicate, "stage: writing documents to the target"},
-	{"write_wait_in_s", "s", fromMiddle, replicate, "waiting for something to do: the source is the slow side"},
+	{"write_wait_in_s", "s", fromMiddle, replicate, "waiting for something to do, all workers together"},
 	{"write_wait_out_s", "s", fromMiddle, replicate, "waiting for the checkpoint"},
 
 	{"way", "text", fromLevel, count, "how is counted"},

@@ -37,13 +37,14 @@ func (p *pivot) methodVerdicts() []string {
 }
 
 // listVerdicts say which row is fastest of those that are compared with each
-// other, and by how much. Rows with too few samples for that have no verdict.
+// other, and by how much. Where one of them has too few samples to tell, there
+// is no verdict: it could be the fastest.
 func listVerdicts(rows []Row, factors []string) []string {
 	groups := map[int][]*Row{} // by baseline
 	var order []int
 	for i := range rows {
 		r := &rows[i]
-		if len(r.times) < minInterval {
+		if len(r.times) == 0 {
 			continue
 		}
 		if len(groups[r.Cell.Baseline]) == 0 {
@@ -51,7 +52,10 @@ func listVerdicts(rows []Row, factors []string) []string {
 		}
 		groups[r.Cell.Baseline] = append(groups[r.Cell.Baseline], r)
 	}
-	order = slices.DeleteFunc(order, func(b int) bool { return len(groups[b]) < 2 })
+	order = slices.DeleteFunc(order, func(b int) bool {
+		few := slices.ContainsFunc(groups[b], func(r *Row) bool { return len(r.times) < minInterval })
+		return few || len(groups[b]) < 2
+	})
 	if len(order) > maxVerdicts {
 		return nil
 	}

@@ -23,9 +23,10 @@ func newClean() *cobra.Command {
 		Use:   "clean URL",
 		Short: "Remove databases, end jobs and restore settings that a killed run left",
 		Long: `Remove the databases that runs of couchgauge left on a server, end their
-replications, and restore the server's settings that they had changed. Only databases whose names are exactly
-of couchgauge's form are touched. Runs that are still going on would lose
-theirs: name one run with --run, or look first with --dry-run.`,
+replications, and restore the server's settings that they had changed. Only
+databases whose names are exactly of couchgauge's form are touched. Runs that
+are still going on would lose theirs: name one run with --run, or look first
+with --dry-run.`,
 		Args: needs("the URL of a server", cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
